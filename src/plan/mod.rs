@@ -1,0 +1,178 @@
+//! What a job is made of: the specifications that the front ends write and the shards carry out.
+//!
+//! A plan is a tree of [`Node`]s per sink. It is pure data: no file is open, no thread runs.
+
+pub mod options;
+
+use crate::aggregate::AggregateCall;
+use crate::expr::Expr;
+use crate::format::FormatSpec;
+use crate::types::Schema;
+pub use options::{Config, Options};
+
+/// One job: every pipeline runs at the same time, over the same order of input blocks.
+#[derive(Debug, Clone)]
+pub struct JobPlan {
+    pub pipelines: Vec<Pipeline>,
+    pub config: Config,
+}
+
+/// A tree of operators and the sink that takes its rows.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    pub root: Node,
+    pub sink: SinkSpec,
+}
+
+/// An operator. `schema` is the schema of its output rows.
+#[derive(Debug, Clone)]
+pub enum Node {
+    Scan(Box<ScanSpec>),
+    /// Keeps the rows for which `filter` is true, then computes `exprs` of them.
+    Calc {
+        input: Box<Node>,
+        filter: Option<Expr>,
+        exprs: Vec<Expr>,
+        schema: Schema,
+    },
+    /// A window function without aggregation: each row once for each of its windows, drops nothing.
+    /// Appends window_start, window_end, window_time to the input's columns.
+    AssignWindows {
+        input: Box<Node>,
+        window: WindowSpec,
+        time: usize,
+        schema: Schema,
+    },
+    WindowAggregate {
+        input: Box<Node>,
+        spec: Box<WindowAggregateSpec>,
+    },
+    /// All inputs have the same column types.
+    UnionAll {
+        inputs: Vec<Node>,
+        schema: Schema,
+    },
+}
+
+/// Reads one table.
+#[derive(Debug, Clone)]
+pub struct ScanSpec {
+    /// For messages.
+    pub table: String,
+    /// A file, a folder or a glob, as the user wrote it.
+    pub path: String,
+    pub format: FormatSpec,
+    /// All physical columns of the table, in order; what the format decodes by.
+    pub file_schema: Schema,
+    /// Which of them are decoded, ascending.
+    pub projection: Vec<usize>,
+    /// The table's columns that the job reads (physical and computed), over the projected columns.
+    pub columns: Vec<Expr>,
+    pub watermark: Option<WatermarkSpec>,
+    pub schema: Schema,
+}
+
+/// `WATERMARK FOR time AS expression`.
+#[derive(Debug, Clone)]
+pub struct WatermarkSpec {
+    /// Index of the time column among [`ScanSpec::columns`].
+    pub time: usize,
+    /// Over [`ScanSpec::columns`].
+    pub expression: Expr,
+    /// As in the script, for `explain` and the summary.
+    pub text: String,
+}
+
+/// Which windows a row belongs to. Sizes and offsets in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WindowSpec {
+    Tumble {
+        size_ms: i64,
+        offset_ms: i64,
+    },
+    /// `size_ms` is a multiple of `slide_ms` (the front end checks).
+    Hop {
+        size_ms: i64,
+        slide_ms: i64,
+        offset_ms: i64,
+    },
+    /// `size_ms` is a multiple of `step_ms` (the front end checks).
+    Cumulate {
+        size_ms: i64,
+        step_ms: i64,
+        offset_ms: i64,
+    },
+    Session {
+        gap_ms: i64,
+    },
+    /// The rows carry their windows: columns `start` and `end` (TIMESTAMP(3)).
+    Attached {
+        start: usize,
+        end: usize,
+    },
+}
+
+/// Groups rows by key columns and windows.
+///
+/// Output columns: the keys, one column per aggregate, then window_start, window_end (TIMESTAMP(3))
+/// and window_time (the type of the time column).
+#[derive(Debug, Clone)]
+pub struct WindowAggregateSpec {
+    pub window: WindowSpec,
+    /// Input columns to group by; may be empty (then one shard does the work).
+    pub keys: Vec<usize>,
+    /// Input column with the event time, TIMESTAMP(3) or TIMESTAMP_LTZ(3), never NULL.
+    pub time: usize,
+    /// The time column is TIMESTAMP_LTZ and its windows are cut in this zone; `None`: on the column's own scale.
+    pub zone: Option<String>,
+    pub aggregates: Vec<AggregateCall>,
+    pub input: Schema,
+    pub schema: Schema,
+    /// Give the rows of a window in the order of their key hashes, so that the output does not
+    /// depend on the number of shards.
+    pub ordered: bool,
+}
+
+/// Where the rows go.
+#[derive(Debug, Clone)]
+pub struct SinkSpec {
+    /// For messages.
+    pub table: String,
+    pub connector: SinkConnector,
+    pub schema: Schema,
+}
+
+#[derive(Debug, Clone)]
+pub enum SinkConnector {
+    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files.
+    Filesystem {
+        path: String,
+        format: FormatSpec,
+    },
+    /// Flink's print: `+I[a, b]` on stdout, after `identifier> ` where one is set.
+    Print {
+        identifier: Option<String>,
+    },
+    Blackhole,
+    /// The result of a SELECT, handed to the caller.
+    Collect,
+}
+
+impl Node {
+    pub fn schema(&self) -> &Schema {
+        match self {
+            Node::Scan(scan) => &scan.schema,
+            Node::Calc { schema, .. } | Node::AssignWindows { schema, .. } | Node::UnionAll { schema, .. } => schema,
+            Node::WindowAggregate { spec, .. } => &spec.schema,
+        }
+    }
+    pub fn inputs(&self) -> Vec<&Node> {
+        match self {
+            Node::Scan(_) => Vec::new(),
+            Node::Calc { input, .. } | Node::AssignWindows { input, .. } | Node::WindowAggregate { input, .. } => {
+                vec![input]
+            }
+            Node::UnionAll { inputs, .. } => inputs.iter().collect(),
+        }
+    }
+}

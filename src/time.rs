@@ -1,0 +1,51 @@
+//! Event time, watermarks and the arithmetic of windows. Everything counts milliseconds since 1970.
+
+/// Milliseconds since 1970-01-01T00:00:00Z (or local time, where the column is a plain TIMESTAMP).
+pub type EventTime = i64;
+
+/// "No row at or before this time will come any more", except late ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Watermark(pub i64);
+
+impl Watermark {
+    /// Before anything was seen.
+    pub const MIN: Watermark = Watermark(i64::MIN);
+    /// The input ended: every event-time window fires.
+    pub const MAX: Watermark = Watermark(i64::MAX);
+    /// Where SQL's watermark starts; it only moves up from here (`docs/semantics.md`).
+    pub const SQL_START: Watermark = Watermark(0);
+
+    /// True when a window that ends at `end` (exclusive) has fired at this watermark.
+    #[inline]
+    pub fn closes(self, end: EventTime) -> bool {
+        self.0 >= end.saturating_sub(1)
+    }
+}
+
+/// Start of the tumbling window (or slice) of `size_ms` that holds `time`: floors before 1970 too.
+#[inline]
+pub fn window_start(time: EventTime, offset_ms: i64, size_ms: i64) -> EventTime {
+    debug_assert!(size_ms > 0);
+    time.saturating_sub(time.wrapping_sub(offset_ms).rem_euclid(size_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_before_1970_round_down() {
+        assert_eq!(window_start(-1, 0, 10_000), -10_000);
+        assert_eq!(window_start(-10_000, 0, 10_000), -10_000);
+        assert_eq!(window_start(-10_001, 0, 10_000), -20_000);
+        assert_eq!(window_start(7, 3, 5), 3);
+        assert_eq!(window_start(7, -3, 5), 7);
+    }
+
+    #[test]
+    fn a_window_closes_one_millisecond_before_its_end() {
+        assert!(Watermark(9_999).closes(10_000));
+        assert!(!Watermark(9_998).closes(10_000));
+        assert!(!Watermark(i64::MAX - 2).closes(i64::MAX));
+    }
+}
