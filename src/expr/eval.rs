@@ -30,3 +30,14 @@ impl Expr {
         Err(Error::internal("expressions are not there yet"))
     }
 }
+
+impl Expr {
+    /// Which rows of `batch` pass: NULL counts as false. For BOOLEAN expressions.
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn eval_filter(&self, batch: &RecordBatch, context: &EvalContext) -> Result<arrow::array::BooleanArray> {
+        let _ = (batch, context);
+        Err(Error::internal("expressions are not there yet"))
+    }
+}
