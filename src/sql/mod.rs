@@ -1,10 +1,34 @@
 //! The front end for Flink SQL scripts: text in, job plans out. Nothing here reads data.
 
+mod binder;
+mod catalog;
+mod ddl;
+mod dialect;
+mod explain;
+mod function;
+mod group;
+mod interval;
+mod logical;
+mod lower;
+mod query;
+mod scope;
+mod session;
+mod settings;
+mod sink;
+mod statement;
+mod text;
+mod types;
+mod window;
+
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::plan::JobPlan;
 use crate::types::Schema;
+pub use explain::explain;
+
+/// Stack for binding a script: syntax trees are walked by recursion, and callers' stacks may be small.
+const STACK_BYTES: usize = 64 << 20;
 
 /// What the command line adds to a script.
 #[derive(Debug, Clone, Default)]
@@ -50,12 +74,29 @@ pub struct Script {
 /// # Errors
 /// Kind Script or Unsupported, with file, line, column and number of the statement.
 pub fn compile(text: &str, options: &ScriptOptions) -> Result<Script> {
-    let _ = (text, options);
-    Err(Error::internal("the SQL front end is not there yet"))
+    let compiled = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("sql".to_string()).stack_size(STACK_BYTES);
+        let handle = thread.spawn_scoped(scope, || compile_here(text, options));
+        let handle = handle.map_err(|error| Error::io("start", "a thread", error))?;
+        handle.join().unwrap_or_else(|_| Err(Error::internal("the SQL front end broke")))
+    });
+    compiled.map_err(|error| match error.place() {
+        Some(_) => error.in_file(&options.file),
+        None => error,
+    })
 }
 
-/// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
-/// operator with its key, windows, slices, watermark rule and chosen operator.
-pub fn explain(plan: &JobPlan) -> String {
-    format!("{} pipelines", plan.pipelines.len())
+fn compile_here(text: &str, options: &ScriptOptions) -> Result<Script> {
+    let mut session = session::Session::new(text, &options.overrides)?;
+    let mut script = Script::default();
+    for (index, tokens) in text::statements(text, &options.variables)?.iter().enumerate() {
+        let number = index + 1;
+        let action = statement::parse(&tokens.tokens).and_then(|statement| session.execute(&statement));
+        let action = action.map_err(|error| error.at(tokens.line, 1).in_statement(number))?;
+        if let Some(action) = action {
+            script.statements.push(Statement { number, line: tokens.line, action });
+        }
+    }
+    script.warnings = session.warnings;
+    Ok(script)
 }

@@ -1,0 +1,403 @@
+//! Scalar expressions: from syntax to typed expressions over the columns in scope.
+
+use sqlparser::ast::{
+    AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
+    Ident, InTarget, ObjectNamePart, Spanned, TrimWhereField, UnaryOperator, Value,
+};
+
+use super::catalog::Catalog;
+use super::interval::{self, IntervalValue};
+use super::logical::{Arena, Call, ColumnId};
+use super::query::CommonTable;
+use super::scope::Scope;
+use super::settings::Settings;
+use super::text::place_of;
+use super::types::parse_text;
+use crate::error::{Error, Place, Result};
+use crate::expr::{Expr, resolve};
+use crate::types::Type;
+
+/// Binds the names of one statement.
+pub(super) struct Binder<'a> {
+    pub catalog: &'a Catalog,
+    pub settings: &'a Settings,
+    pub arena: Arena,
+    pub common_tables: Vec<CommonTable>,
+    pub warnings: Vec<String>,
+    /// How many views, subqueries and common tables are being bound around this one.
+    pub depth: usize,
+}
+
+/// Where an expression stands: what it sees, and what it may be.
+pub(super) struct Context<'s> {
+    pub scope: &'s Scope,
+    /// "WHERE", "SELECT", …: for messages.
+    pub clause: &'static str,
+    /// The aggregate calls met so far; `None` where aggregates have no place.
+    pub calls: Option<&'s mut Vec<Call>>,
+    /// Where columns were named, for messages about grouping.
+    pub places: Vec<(ColumnId, Place)>,
+}
+
+impl<'s> Context<'s> {
+    pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
+        Context { scope, clause, calls: None, places: Vec::new() }
+    }
+}
+
+impl<'a> Binder<'a> {
+    pub(super) fn new(catalog: &'a Catalog, settings: &'a Settings) -> Self {
+        Binder { catalog, settings, arena: Arena::default(), common_tables: Vec::new(), warnings: Vec::new(), depth: 0 }
+    }
+
+    /// Binds an expression; errors get the place of the innermost syntax that has one.
+    pub(super) fn expr(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        self.unplaced(ast, context).map_err(|error| located(error, ast))
+    }
+
+    /// Binds a condition.
+    pub(super) fn condition(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        let expr = self.expr(ast, context)?;
+        match expr.data_type().kind {
+            Type::Boolean | Type::Null => Ok(expr),
+            _ => Err(located(
+                Error::script(format!(
+                    "{} needs a condition, not a value of type {}",
+                    context.clause,
+                    expr.data_type()
+                ))
+                .help("compare the value with something"),
+                ast,
+            )),
+        }
+    }
+
+    fn unplaced(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        match ast {
+            Ast::Identifier(_) | Ast::CompoundIdentifier(_) | Ast::CompoundFieldAccess { .. } => {
+                self.reference(ast, context)
+            }
+            Ast::Nested(inner) => self.expr(inner, context),
+            Ast::Value(value) => literal(&value.value),
+            Ast::Interval(literal) => Ok(match interval::evaluate(literal)? {
+                IntervalValue::Milliseconds(milliseconds) => resolve::literal_interval_day_second(milliseconds),
+                IntervalValue::Months(months) => resolve::literal_interval_year_month(months),
+            }),
+            Ast::TypedString(typed) => {
+                let Value::SingleQuotedString(text) = &typed.value.value else {
+                    return Err(Error::script("expected a string after the type"));
+                };
+                match typed.data_type {
+                    AstType::Date => resolve::literal_date(text),
+                    AstType::Time(..) => resolve::literal_time(text),
+                    AstType::Timestamp(..) => resolve::literal_timestamp(text),
+                    _ => Err(Error::script("expected DATE, TIME or TIMESTAMP before the string")),
+                }
+            }
+            Ast::BinaryOp { left, op, right } => self.binary(left, op, right, context),
+            Ast::UnaryOp { op, expr } => {
+                let spelling = match op {
+                    UnaryOperator::Minus => "-",
+                    UnaryOperator::Plus => "+",
+                    UnaryOperator::Not => "NOT",
+                    other => return Err(Error::script(format!("Flink SQL has no operator {other}"))),
+                };
+                let input = self.expr(expr, context)?;
+                resolve::unary(spelling, input)
+            }
+            Ast::Cast { .. } => self.cast(ast, context),
+            Ast::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref(), context)
+            }
+            Ast::Function(function) => self.function(function, context),
+            _ => match self.test(ast, context)? {
+                Some(expr) => Ok(expr),
+                None => self.special_form(ast, context),
+            },
+        }
+    }
+
+    /// IS …, LIKE, BETWEEN, IN. `None` for anything else.
+    fn test(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Option<Expr>> {
+        let expr = match ast {
+            Ast::IsNull(input) => resolve::is_null(self.expr(input, context)?, false),
+            Ast::IsNotNull(input) => resolve::is_null(self.expr(input, context)?, true),
+            Ast::IsTrue(input) => resolve::is_true(self.expr(input, context)?, false),
+            Ast::IsNotTrue(input) => resolve::is_true(self.expr(input, context)?, true),
+            Ast::IsFalse(input) => resolve::is_false(self.expr(input, context)?, false),
+            Ast::IsNotFalse(input) => resolve::is_false(self.expr(input, context)?, true),
+            Ast::IsUnknown(input) => resolve::is_unknown(self.expr(input, context)?, false),
+            Ast::IsNotUnknown(input) => resolve::is_unknown(self.expr(input, context)?, true),
+            Ast::IsDistinctFrom(left, right) => {
+                let (left, right) = (self.expr(left, context)?, self.expr(right, context)?);
+                resolve::binary("IS DISTINCT FROM", left, right)
+            }
+            Ast::IsNotDistinctFrom(left, right) => {
+                let (left, right) = (self.expr(left, context)?, self.expr(right, context)?);
+                resolve::binary("IS NOT DISTINCT FROM", left, right)
+            }
+            Ast::Between { expr, negated, low, high } => {
+                let input = self.expr(expr, context)?;
+                let (low, high) = (self.expr(low, context)?, self.expr(high, context)?);
+                resolve::between(input, low, high, *negated)
+            }
+            Ast::In { expr, target, negated, .. } => match target {
+                InTarget::List(list) => {
+                    let input = self.expr(expr, context)?;
+                    let list = list.iter().map(|item| self.expr(item, context)).collect::<Result<Vec<_>>>()?;
+                    resolve::in_list(input, list, *negated)
+                }
+                _ => Err(subquery("IN (SELECT …)")),
+            },
+            Ast::Like { negated, any: false, expr, pattern, escape_char } => {
+                let (input, pattern, escape) = self.pattern(expr, pattern, escape_char.as_deref(), context)?;
+                resolve::like(input, pattern, escape, *negated)
+            }
+            Ast::SimilarTo { negated, expr, pattern, escape_char } => {
+                let (input, pattern, escape) = self.pattern(expr, pattern, escape_char.as_deref(), context)?;
+                resolve::similar(input, pattern, escape, *negated)
+            }
+            _ => return Ok(None),
+        };
+        expr.map(Some)
+    }
+
+    fn pattern(
+        &mut self,
+        input: &Ast,
+        pattern: &Ast,
+        escape: Option<&Ast>,
+        context: &mut Context<'_>,
+    ) -> Result<(Expr, Expr, Option<Expr>)> {
+        let input = self.expr(input, context)?;
+        let pattern = self.expr(pattern, context)?;
+        let escape = escape.map(|escape| self.expr(escape, context)).transpose()?;
+        Ok((input, pattern, escape))
+    }
+
+    fn binary(&mut self, left: &Ast, op: &BinaryOperator, right: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        let spelling = match op {
+            BinaryOperator::Plus => "+",
+            BinaryOperator::Minus => "-",
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::Modulo => "%",
+            BinaryOperator::StringConcat => "||",
+            BinaryOperator::Gt => ">",
+            BinaryOperator::Lt => "<",
+            BinaryOperator::GtEq => ">=",
+            BinaryOperator::LtEq => "<=",
+            BinaryOperator::Eq => "=",
+            BinaryOperator::NotEq => "<>",
+            BinaryOperator::And => "AND",
+            BinaryOperator::Or => "OR",
+            other => return Err(Error::script(format!("Flink SQL has no operator {other}"))),
+        };
+        let left = self.expr(left, context)?;
+        let right = self.expr(right, context)?;
+        resolve::binary(spelling, left, right)
+    }
+
+    fn cast(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        let Ast::Cast { kind, expr, data_type: AstType::Custom(name, _), .. } = ast else {
+            return Err(Error::script("this form of CAST is not Flink's").help("write CAST(x AS type)"));
+        };
+        let safe = match kind {
+            CastKind::Cast => false,
+            CastKind::TryCast => true,
+            _ => return Err(Error::script("Flink SQL has no '::'").help("write CAST(x AS type)")),
+        };
+        let text = match name.0.as_slice() {
+            [ObjectNamePart::Identifier(ident)] => ident.value.as_str(),
+            _ => "",
+        };
+        let mut data_type = parse_text(text).map_err(|_| Error::internal("a type of CAST does not read back"))?;
+        let input = self.expr(expr, context)?;
+        data_type.nullable = safe || input.data_type().nullable;
+        resolve::cast(input, data_type, safe)
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&Ast>,
+        conditions: &[CaseWhen],
+        otherwise: Option<&Ast>,
+        context: &mut Context<'_>,
+    ) -> Result<Expr> {
+        let operand = operand.map(|operand| self.expr(operand, context)).transpose()?;
+        let mut branches = Vec::with_capacity(conditions.len());
+        for CaseWhen { condition, result } in conditions {
+            let when = match &operand {
+                None => self.condition(condition, context)?,
+                Some(operand) => {
+                    let value = self.expr(condition, context)?;
+                    resolve::binary("=", operand.clone(), value).map_err(|error| located(error, condition))?
+                }
+            };
+            branches.push((when, self.expr(result, context)?));
+        }
+        let otherwise = otherwise.map(|otherwise| self.expr(otherwise, context)).transpose()?;
+        resolve::case(branches, otherwise)
+    }
+
+    /// Functions with a syntax of their own.
+    fn special_form(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        match ast {
+            Ast::Extract { field, expr, .. } => {
+                let args = vec![unit(field), self.expr(expr, context)?];
+                resolve::function("EXTRACT", args)
+            }
+            Ast::Ceil { expr, field } => self.rounding("CEIL", expr, field, context),
+            Ast::Floor { expr, field } => self.rounding("FLOOR", expr, field, context),
+            Ast::Position { expr, r#in } => {
+                let args = vec![self.expr(expr, context)?, self.expr(r#in, context)?];
+                resolve::function("POSITION", args)
+            }
+            Ast::Substring { expr, substring_from, substring_for, .. } => {
+                let parts = [Some(expr), substring_from.as_ref(), substring_for.as_ref()];
+                self.call("SUBSTRING", parts.into_iter().flatten().map(AsRef::as_ref), context)
+            }
+            Ast::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+                let name = match trim_where {
+                    None | Some(TrimWhereField::Both) => "TRIM",
+                    Some(TrimWhereField::Leading) => "LTRIM",
+                    Some(TrimWhereField::Trailing) => "RTRIM",
+                };
+                let parts = [Some(expr), trim_what.as_ref()];
+                self.call(name, parts.into_iter().flatten().map(AsRef::as_ref), context)
+            }
+            Ast::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                let parts = [Some(expr), Some(overlay_what), Some(overlay_from), overlay_for.as_ref()];
+                self.call("OVERLAY", parts.into_iter().flatten().map(AsRef::as_ref), context)
+            }
+            Ast::Exists { .. } => Err(subquery("EXISTS (SELECT …)")),
+            Ast::Subquery(_) => Err(subquery("a scalar subquery")),
+            Ast::GroupingSets(_) | Ast::Cube(_) | Ast::Rollup(_) => Err(grouping_sets()),
+            Ast::Array(_) | Ast::Map(_) | Ast::Struct { .. } | Ast::Tuple(_) => {
+                Err(Error::unsupported("a constructor of ARRAY, MAP or ROW values"))
+            }
+            Ast::IsJson { .. } => Err(Error::unsupported("IS JSON")),
+            Ast::Wildcard(_) | Ast::QualifiedWildcard(..) => {
+                Err(Error::script("'*' has no place here").help("name the columns"))
+            }
+            other => Err(Error::unsupported(format!("the expression {other}"))),
+        }
+    }
+
+    /// A function whose arguments are all plain expressions.
+    fn call<'e>(&mut self, name: &str, args: impl Iterator<Item = &'e Ast>, context: &mut Context<'_>) -> Result<Expr> {
+        let args = args.map(|arg| self.expr(arg, context)).collect::<Result<Vec<_>>>()?;
+        resolve::function(name, args)
+    }
+
+    fn rounding(&mut self, name: &str, input: &Ast, field: &CeilFloorKind, context: &mut Context<'_>) -> Result<Expr> {
+        let mut args = vec![self.expr(input, context)?];
+        match field {
+            CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {}
+            CeilFloorKind::DateTimeField(field) => args.push(unit(field)),
+            CeilFloorKind::Scale(_) => return Err(Error::script(format!("{name} takes one argument"))),
+        }
+        resolve::function(name, args)
+    }
+
+    /// A column, perhaps with its table.
+    fn reference(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        let id = match ast {
+            Ast::Identifier(name) => context.scope.find(name)?,
+            Ast::CompoundIdentifier(parts) => match self.compound(parts, context.scope)? {
+                (id, []) => id,
+                (id, _) => return Err(self.nested(id)),
+            },
+            Ast::CompoundFieldAccess { root, access_chain } => {
+                self.expr(root, context)?;
+                return Err(match access_chain.first() {
+                    Some(AccessExpr::Subscript(_)) => Error::unsupported("access to an element of an ARRAY or MAP"),
+                    _ => Error::unsupported("access to a field of a ROW"),
+                });
+            }
+            _ => return Err(Error::internal("not a column reference")),
+        };
+        if let Some(place) = place_of(ast.span()) {
+            context.places.push((id, place));
+        }
+        Ok(self.arena.expr(id))
+    }
+
+    /// The column that a dotted name starts with, and the parts left over.
+    fn compound<'p>(&self, parts: &'p [Ident], scope: &Scope) -> Result<(ColumnId, &'p [Ident])> {
+        let [first, second, ..] = parts else {
+            let name = parts.first().ok_or_else(|| Error::internal("an empty name"))?;
+            return Ok((scope.find(name)?, &[]));
+        };
+        match scope.find_qualified(first, second)? {
+            Some(id) => Ok((id, &parts[2..])),
+            None => {
+                let id = scope.find(first).map_err(|error| {
+                    if scope.columns.iter().any(|column| column.name == first.value) {
+                        return error;
+                    }
+                    let message = format!("no table, alias or column is called '{}' here", first.value);
+                    let error = Error::script(message).help("use the alias that FROM gives the table");
+                    match place_of(first.span) {
+                        Some(place) => error.at_place(place),
+                        None => error,
+                    }
+                })?;
+                Ok((id, &parts[1..]))
+            }
+        }
+    }
+
+    fn nested(&self, id: ColumnId) -> Error {
+        let column = &self.arena.columns[id];
+        match column.data_type.kind {
+            Type::Row(_) => Error::unsupported(format!("access to a field of the ROW column '{}'", column.name)),
+            _ => Error::script(format!("'{}' is a {} and has no fields", column.name, column.data_type)),
+        }
+    }
+
+    /// The column that an expression is, if it is nothing else.
+    pub(super) fn plain_column(&self, ast: &Ast, scope: &Scope) -> Option<ColumnId> {
+        match ast {
+            Ast::Nested(inner) => self.plain_column(inner, scope),
+            Ast::Identifier(name) => scope.find(name).ok(),
+            Ast::CompoundIdentifier(parts) => match self.compound(parts, scope) {
+                Ok((id, [])) => Some(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn literal(value: &Value) -> Result<Expr> {
+    match value {
+        Value::Number(text, _) => resolve::literal_number(text),
+        Value::SingleQuotedString(text) => Ok(resolve::literal_string(text)),
+        Value::Boolean(value) => Ok(resolve::literal_bool(*value)),
+        Value::Null => Ok(resolve::literal_null()),
+        other => Err(Error::unsupported(format!("the literal {other}"))),
+    }
+}
+
+/// A unit of time as the function builders want it.
+pub(super) fn unit(field: &DateTimeField) -> Expr {
+    resolve::literal_string(&field.to_string().to_ascii_uppercase())
+}
+
+pub(super) fn subquery(what: &str) -> Error {
+    Error::unsupported(what).help("run this statement on Flink; a subquery in FROM is supported")
+}
+
+pub(super) fn grouping_sets() -> Error {
+    Error::unsupported("GROUPING SETS, ROLLUP and CUBE")
+        .help("write one GROUP BY query for each set and combine them with UNION ALL")
+}
+
+/// Gives an error the place of the syntax, unless it has one.
+pub(super) fn located(error: Error, ast: &Ast) -> Error {
+    match place_of(ast.span()) {
+        Some(place) => error.at_place(place),
+        None => error,
+    }
+}

@@ -1,0 +1,237 @@
+//! The tables and views of a script.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use sqlparser::ast::Query;
+
+use crate::error::{Error, Place, Result, nearest};
+use crate::expr::Expr;
+use crate::format::FormatSpec;
+use crate::plan::{Options, SinkConnector};
+use crate::types::{DataType, Schema};
+
+/// Flink's connectors that are not ours.
+const FOREIGN_CONNECTORS: &[&str] = &[
+    "kafka",
+    "upsert-kafka",
+    "datagen",
+    "jdbc",
+    "elasticsearch-6",
+    "elasticsearch-7",
+    "elasticsearch-8",
+    "opensearch",
+    "hbase-1.4",
+    "hbase-2.2",
+    "kinesis",
+    "kinesis-legacy",
+    "firehose",
+    "dynamodb",
+    "mongodb",
+    "pulsar",
+    "rabbitmq",
+    "hive",
+    "hudi",
+    "iceberg",
+    "paimon",
+    "nexmark",
+    "mysql-cdc",
+    "postgres-cdc",
+    "mongodb-cdc",
+    "oracle-cdc",
+    "sqlserver-cdc",
+    "faker",
+    "raw-socket",
+    "socket",
+    "redis",
+    "doris",
+    "starrocks",
+    "clickhouse",
+    "python-input-format",
+];
+const CONNECTORS: &[&str] = &["filesystem", "print", "blackhole"];
+
+/// Options of Flink's filesystem sink that say when files are rolled: one run writes whole files.
+const IGNORED_FILE_OPTIONS: &[&str] = &[
+    "auto-compaction",
+    "compaction.file-size",
+    "compaction.parallelism",
+    "sink.parallelism",
+    "sink.rolling-policy.check-interval",
+    "sink.rolling-policy.file-size",
+    "sink.rolling-policy.inactivity-interval",
+    "sink.rolling-policy.rollover-interval",
+    "sink.shuffle-by-partition.enable",
+];
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub(super) struct TableColumn {
+    pub name: String,
+    pub data_type: DataType,
+    /// Over the table's columns; `None` for a physical column.
+    pub computed: Option<Expr>,
+}
+
+/// `WATERMARK FOR`.
+#[derive(Debug, Clone)]
+pub(super) struct TableWatermark {
+    /// Index of the time column among the table's columns.
+    pub time: usize,
+    /// Over the table's columns.
+    pub expression: Expr,
+    pub text: String,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub name: String,
+    pub columns: Vec<TableColumn>,
+    pub watermark: Option<TableWatermark>,
+    pub options: Options,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct View {
+    pub query: Query,
+    /// New names of its columns, or none.
+    pub columns: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Entry {
+    Table(Rc<Table>),
+    View(Rc<View>),
+}
+
+/// What names mean at a point of the script.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Catalog {
+    pub entries: BTreeMap<String, Entry>,
+}
+
+impl Catalog {
+    /// The error for a name that means nothing.
+    pub(super) fn unknown(&self, name: &str) -> Error {
+        let error = Error::script(format!("table or view '{name}' does not exist"));
+        match nearest(name, self.entries.keys().map(String::as_str)) {
+            Some(near) => error.help(format!("did you mean '{near}'?")),
+            None => error.help(format!("create it with CREATE TABLE {name} (…) before this statement")),
+        }
+    }
+}
+
+/// Where a table's rows come from.
+pub(super) struct Source {
+    pub path: String,
+    pub format: FormatSpec,
+}
+
+impl Table {
+    /// The columns that files hold.
+    pub(super) fn physical(&self) -> Schema {
+        let physical = self.columns.iter().filter(|column| column.computed.is_none());
+        Schema::new(physical.map(|c| crate::types::Field::new(&c.name, c.data_type.clone())).collect())
+    }
+
+    /// The connector of a table that is read. `ignored` takes options without effect.
+    pub(super) fn source(&self, ignored: &mut dyn FnMut(&str)) -> Result<Source> {
+        let mut options = self.options.clone();
+        match self.connector(&mut options)?.as_str() {
+            "filesystem" => {
+                let (path, format) = self.file(&mut options, ignored)?;
+                for key in ["source.monitor-interval", "source.path.regex-pattern"] {
+                    refuse_option(&mut options, key)?;
+                }
+                options.finish()?;
+                Ok(Source { path, format })
+            }
+            name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
+                .at_place(options.place_of("connector"))
+                .help("use 'connector' = 'filesystem' for tables that a query reads")),
+        }
+    }
+
+    /// The connector of a table that is written.
+    pub(super) fn sink(&self, ignored: &mut dyn FnMut(&str)) -> Result<SinkConnector> {
+        let mut options = self.options.clone();
+        let sink = match self.connector(&mut options)?.as_str() {
+            "filesystem" => {
+                for key in ["source.monitor-interval", "source.path.regex-pattern"] {
+                    options.take(key);
+                }
+                let (path, format) = self.file(&mut options, ignored)?;
+                SinkConnector::Filesystem { path, format }
+            }
+            "print" => {
+                options.take_bool("standard-error", false)?;
+                take_ignored(&mut options, &["sink.parallelism", "standard-error"], ignored);
+                SinkConnector::Print { identifier: options.take("print-identifier").filter(|text| !text.is_empty()) }
+            }
+            _ => SinkConnector::Blackhole,
+        };
+        options.finish()?;
+        Ok(sink)
+    }
+
+    fn connector(&self, options: &mut Options) -> Result<String> {
+        let name = options.require("connector")?;
+        if CONNECTORS.contains(&name.as_str()) {
+            return Ok(name);
+        }
+        let place = options.place_of("connector");
+        if FOREIGN_CONNECTORS.contains(&name.as_str()) {
+            return Err(Error::unsupported(format!("the connector '{name}'"))
+                .at_place(place)
+                .help("read from and write to files: 'connector' = 'filesystem'"));
+        }
+        let error = Error::script(format!("unknown connector '{name}' of table {}", self.name)).at_place(place);
+        Err(match nearest(&name, CONNECTORS.iter().copied()) {
+            Some(near) => error.help(format!("did you mean '{near}'?")),
+            None => error.help(format!("the connectors are {}", CONNECTORS.join(", "))),
+        })
+    }
+
+    fn file(&self, options: &mut Options, ignored: &mut dyn FnMut(&str)) -> Result<(String, FormatSpec)> {
+        let path = local_path(&options.require("path")?, &options.place_of("path"))?;
+        let format = FormatSpec::from_options(options, &self.physical())?;
+        take_ignored(options, IGNORED_FILE_OPTIONS, ignored);
+        Ok((path, format))
+    }
+}
+
+fn take_ignored(options: &mut Options, keys: &[&str], ignored: &mut dyn FnMut(&str)) {
+    for key in keys {
+        if options.take(key).is_some() {
+            ignored(key);
+        }
+    }
+}
+
+fn refuse_option(options: &mut Options, key: &str) -> Result<()> {
+    match options.take(key) {
+        None => Ok(()),
+        Some(_) => {
+            Err(Error::unsupported(format!("the option '{key}'")).at_place(options.place_of(key)).help("remove it"))
+        }
+    }
+}
+
+/// A path without `file://`; other schemes are refused.
+fn local_path(path: &str, place: &Place) -> Result<String> {
+    if path.is_empty() {
+        return Err(Error::script("the option 'path' is empty").at_place(place.clone()));
+    }
+    if let Some(rest) = path.strip_prefix("file:") {
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        return Ok(rest.to_string());
+    }
+    match path.split_once("://") {
+        Some((scheme, _)) if !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            Err(Error::unsupported(format!("the file system '{scheme}://'"))
+                .at_place(place.clone())
+                .help("copy the files to this machine and give their path"))
+        }
+        _ => Ok(path.to_string()),
+    }
+}

@@ -1,0 +1,173 @@
+//! `CREATE TABLE`.
+
+use sqlparser::ast::{Expr, Ident};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Span, Token};
+
+use super::dialect::unsupported;
+use super::statement::{is_word, parse_comment, parse_name, take_word};
+use super::types::parse_type;
+use crate::types::DataType;
+
+#[derive(Debug, Clone)]
+pub(super) struct CreateTable {
+    pub name: Ident,
+    pub if_not_exists: bool,
+    pub columns: Vec<ColumnDef>,
+    pub watermark: Option<WatermarkDef>,
+    pub primary_key: Vec<Ident>,
+    pub options: Vec<OptionDef>,
+    /// Where the statement starts.
+    pub start: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ColumnDef {
+    pub name: Ident,
+    pub kind: ColumnKind,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum ColumnKind {
+    Physical(DataType),
+    Computed(Expr),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct WatermarkDef {
+    pub column: Vec<Ident>,
+    pub expression: Expr,
+    /// The tokens of the expression.
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct OptionDef {
+    pub key: String,
+    pub value: String,
+    pub span: Span,
+}
+
+type Parsed<T> = Result<T, ParserError>;
+
+/// Parses the rest of a statement whose `CREATE [TEMPORARY] TABLE` is taken.
+pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span) -> Parsed<CreateTable> {
+    let if_not_exists = parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS]);
+    let name = parse_name(parser)?;
+    let mut table = CreateTable {
+        name,
+        if_not_exists,
+        columns: Vec::new(),
+        watermark: None,
+        primary_key: Vec::new(),
+        options: Vec::new(),
+        start,
+    };
+    if is_word(parser, 0, "AS") {
+        return unsupported("CREATE TABLE … AS SELECT", parser.peek_token().span);
+    }
+    parser.expect_token(&Token::LParen)?;
+    loop {
+        parse_element(parser, &mut table)?;
+        if !parser.consume_token(&Token::Comma) {
+            break;
+        }
+    }
+    parser.expect_token(&Token::RParen)?;
+    parse_comment(parser)?;
+    let token = parser.peek_token();
+    if take_word(parser, "PARTITIONED") {
+        return unsupported("PARTITIONED BY", token.span);
+    }
+    if take_word(parser, "DISTRIBUTED") {
+        return unsupported("DISTRIBUTED BY", token.span);
+    }
+    if parser.parse_keyword(Keyword::WITH) {
+        parser.expect_token(&Token::LParen)?;
+        table.options = parser.parse_comma_separated(parse_option)?;
+        parser.expect_token(&Token::RParen)?;
+    }
+    let token = parser.peek_token();
+    if parser.parse_keyword(Keyword::LIKE) {
+        return unsupported("CREATE TABLE … LIKE", token.span);
+    }
+    if parser.parse_keyword(Keyword::AS) {
+        return unsupported("CREATE TABLE … AS SELECT", token.span);
+    }
+    Ok(table)
+}
+
+fn parse_option(parser: &mut Parser<'_>) -> Parsed<OptionDef> {
+    let key = parser.parse_literal_string()?;
+    parser.expect_token(&Token::Eq)?;
+    let span = parser.peek_token().span;
+    let value = parser.parse_literal_string()?;
+    Ok(OptionDef { key, value, span })
+}
+
+fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()> {
+    let token = parser.peek_token();
+    if is_word(parser, 0, "WATERMARK") && is_word(parser, 1, "FOR") {
+        return parse_watermark(parser, table);
+    }
+    if parser.parse_keyword(Keyword::CONSTRAINT) {
+        parser.parse_identifier()?;
+        if !is_word(parser, 0, "PRIMARY") {
+            return unsupported("a constraint other than PRIMARY KEY", token.span);
+        }
+    }
+    if is_word(parser, 0, "PRIMARY") && is_word(parser, 1, "KEY") {
+        parser.expect_keywords(&[Keyword::PRIMARY, Keyword::KEY])?;
+        parser.expect_token(&Token::LParen)?;
+        table.primary_key = parser.parse_comma_separated(Parser::parse_identifier)?;
+        parser.expect_token(&Token::RParen)?;
+        return parse_not_enforced(parser);
+    }
+    let name = parser.parse_identifier()?;
+    if parser.parse_keyword(Keyword::AS) {
+        let expression = parser.parse_expr()?;
+        parse_comment(parser)?;
+        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(expression) });
+        return Ok(());
+    }
+    let data_type = parse_type(parser)?;
+    if parser.parse_keywords(&[Keyword::PRIMARY, Keyword::KEY]) {
+        table.primary_key = vec![name.clone()];
+        parse_not_enforced(parser)?;
+    }
+    let token = parser.peek_token();
+    if take_word(parser, "METADATA") {
+        return unsupported("a METADATA column", token.span);
+    }
+    parse_comment(parser)?;
+    table.columns.push(ColumnDef { name, kind: ColumnKind::Physical(data_type) });
+    Ok(())
+}
+
+/// Flink insists on NOT ENFORCED, for it checks no keys.
+fn parse_not_enforced(parser: &mut Parser<'_>) -> Parsed<()> {
+    let token = parser.peek_token();
+    if parser.parse_keyword(Keyword::NOT) && take_word(parser, "ENFORCED") {
+        return Ok(());
+    }
+    parser.expected("NOT ENFORCED after PRIMARY KEY", token)
+}
+
+fn parse_watermark(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()> {
+    let token = parser.next_token();
+    parser.expect_keyword_is(Keyword::FOR)?;
+    let mut column = vec![parser.parse_identifier()?];
+    while parser.consume_token(&Token::Period) {
+        column.push(parser.parse_identifier()?);
+    }
+    parser.expect_keyword_is(Keyword::AS)?;
+    let start = parser.peek_token().span.start;
+    let expression = parser.parse_expr()?;
+    let end = parser.get_current_token().span.end;
+    if table.watermark.is_some() {
+        return parser.expected("one WATERMARK only", token);
+    }
+    table.watermark = Some(WatermarkDef { column, expression, span: Span { start, end } });
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! Flink's dialect for `sqlparser`: what differs from standard SQL inside expressions.
+
+use sqlparser::ast::{
+    CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, Interval, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value, ValueWithSpan,
+};
+use sqlparser::dialect::Dialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+
+use super::text::place_of;
+use super::types::parse_type;
+use crate::error::Error;
+
+/// Marks the message of a parser error as "Flink has it, we have not".
+const UNSUPPORTED: &str = "\u{1}unsupported: ";
+/// The name of the function that stands for `TABLE t [PARTITION BY …]` and `(SELECT …) PARTITION BY …`.
+pub(super) const TABLE_ARGUMENT: &str = "\u{1}TABLE";
+/// Below every operator, so that `PARTITION BY` ends the argument before it.
+const PARTITION_PRECEDENCE: u8 = 1;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FlinkDialect;
+
+impl Dialect for FlinkDialect {
+    fn is_identifier_start(&self, ch: char) -> bool {
+        ch.is_alphabetic() || ch == '_'
+    }
+    fn is_identifier_part(&self, ch: char) -> bool {
+        ch.is_alphanumeric() || ch == '_' || ch == '$'
+    }
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        ch == '`'
+    }
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+    fn supports_match_recognize(&self) -> bool {
+        true
+    }
+    fn supports_parens_around_table_factor(&self) -> bool {
+        true
+    }
+    fn supports_string_literal_column_alias(&self, _explicit: bool) -> bool {
+        false
+    }
+    fn supports_string_literal_table_alias(&self, _explicit: bool) -> bool {
+        false
+    }
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        let [first, second] = parser.peek_tokens_ref::<2>();
+        let Token::Word(word) = &first.token else { return None };
+        if word.quote_style.is_some() {
+            return None;
+        }
+        let string_follows = matches!(second.token, Token::SingleQuotedString(_));
+        match word.keyword {
+            Keyword::CAST | Keyword::TRY_CAST if second.token == Token::LParen => Some(parse_cast(parser)),
+            Keyword::TABLE if matches!(second.token, Token::Word(_)) => Some(parse_table_argument(parser)),
+            Keyword::DATE | Keyword::TIME | Keyword::TIMESTAMP if string_follows => Some(parse_typed_string(parser)),
+            Keyword::INTERVAL if string_follows || matches!(second.token, Token::Minus | Token::Plus) => {
+                Some(parse_interval(parser))
+            }
+            _ => None,
+        }
+    }
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+        at_partition_by(parser).then(|| parse_partition_by(parser, expr))
+    }
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        at_partition_by(parser).then_some(Ok(PARTITION_PRECEDENCE))
+    }
+}
+
+fn at_partition_by(parser: &Parser<'_>) -> bool {
+    let is = |token: &TokenWithSpan, keyword: Keyword| matches!(&token.token, Token::Word(w) if w.keyword == keyword);
+    let [first, second] = parser.peek_tokens_ref::<2>();
+    is(first, Keyword::PARTITION) && is(second, Keyword::BY)
+}
+
+fn parse_cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let kind = if parser.parse_keyword(Keyword::TRY_CAST) {
+        CastKind::TryCast
+    } else {
+        parser.expect_keyword_is(Keyword::CAST)?;
+        CastKind::Cast
+    };
+    parser.expect_token(&Token::LParen)?;
+    let expr = parser.parse_expr()?;
+    parser.expect_keyword_is(Keyword::AS)?;
+    let start = parser.peek_token().span;
+    let data_type = parse_type(parser)?;
+    parser.expect_token(&Token::RParen)?;
+    // The syntax tree has no place for our types: it carries their text, which the binder reads again.
+    let name = ObjectName(vec![ObjectNamePart::Identifier(Ident::with_span(start, data_type.to_string()))]);
+    Ok(Expr::Cast { kind, expr: Box::new(expr), data_type: AstType::Custom(name, Vec::new()), format: None })
+}
+
+fn parse_typed_string(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let data_type = match parser.expect_one_of_keywords(&[Keyword::DATE, Keyword::TIME, Keyword::TIMESTAMP])? {
+        Keyword::DATE => AstType::Date,
+        Keyword::TIME => AstType::Time(None, sqlparser::ast::TimezoneInfo::None),
+        _ => AstType::Timestamp(None, sqlparser::ast::TimezoneInfo::None),
+    };
+    Ok(Expr::TypedString(TypedString { data_type, value: parser.parse_value()?, uses_odbc_syntax: false }))
+}
+
+fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expect_keyword_is(Keyword::INTERVAL)?;
+    let mut negative = false;
+    if parser.consume_token(&Token::Minus) {
+        negative = true;
+    } else {
+        let _ = parser.consume_token(&Token::Plus);
+    }
+    let token = parser.next_token();
+    let Token::SingleQuotedString(text) = token.token else {
+        return parser.expected("the interval as a string, such as '10'", token);
+    };
+    let text = ValueWithSpan { value: Value::SingleQuotedString(text), span: token.span };
+    let mut value = Expr::Value(text);
+    if negative {
+        value = Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(value) };
+    }
+    let leading_field = parse_unit(parser)?;
+    let leading_precision = parse_precision(parser)?;
+    let mut last_field = None;
+    let mut fractional_seconds_precision = None;
+    if parser.parse_keyword(Keyword::TO) {
+        last_field = Some(parse_unit(parser)?);
+        fractional_seconds_precision = parse_precision(parser)?;
+    }
+    Ok(Expr::Interval(Interval {
+        value: Box::new(value),
+        leading_field: Some(leading_field),
+        leading_precision,
+        last_field,
+        fractional_seconds_precision,
+    }))
+}
+
+/// `(p)` or `(p, s)`; they do not change the value.
+fn parse_precision(parser: &mut Parser<'_>) -> Result<Option<u64>, ParserError> {
+    if !parser.consume_token(&Token::LParen) {
+        return Ok(None);
+    }
+    let precision = parser.parse_literal_uint()?;
+    if parser.consume_token(&Token::Comma) {
+        parser.parse_literal_uint()?;
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(Some(precision))
+}
+
+fn parse_unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
+    let token = parser.next_token();
+    let word = match &token.token {
+        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_uppercase(),
+        _ => String::new(),
+    };
+    Ok(match word.as_str() {
+        "YEAR" | "YEARS" => DateTimeField::Year,
+        "QUARTER" | "QUARTERS" => DateTimeField::Quarter,
+        "MONTH" | "MONTHS" => DateTimeField::Month,
+        "WEEK" | "WEEKS" => DateTimeField::Weeks,
+        "DAY" | "DAYS" => DateTimeField::Day,
+        "HOUR" | "HOURS" => DateTimeField::Hour,
+        "MINUTE" | "MINUTES" => DateTimeField::Minute,
+        "SECOND" | "SECONDS" => DateTimeField::Second,
+        _ => return parser.expected("an interval unit (SECOND, MINUTE, HOUR, DAY, …)", token),
+    })
+}
+
+fn table_argument(args: Vec<Expr>, span: Span) -> Expr {
+    let name = ObjectName(vec![ObjectNamePart::Identifier(Ident::with_span(span, TABLE_ARGUMENT))]);
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    Expr::Function(Function {
+        name,
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
+        within_group: Vec::new(),
+        filter: None,
+        null_treatment: None,
+        over: None,
+    })
+}
+
+fn parse_table_argument(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let span = parser.expect_keyword(Keyword::TABLE)?.span;
+    let mut parts = vec![parser.parse_identifier()?];
+    while parser.consume_token(&Token::Period) {
+        parts.push(parser.parse_identifier()?);
+    }
+    Ok(table_argument(vec![Expr::CompoundIdentifier(parts)], span))
+}
+
+/// `PARTITION BY k` or `PARTITION BY (k1, k2)` after a table argument.
+fn parse_partition_by(parser: &mut Parser<'_>, table: &Expr) -> Result<Expr, ParserError> {
+    let token = parser.peek_token();
+    let inner = match table {
+        Expr::Subquery(_) => table.clone(),
+        Expr::Function(function) => match table_argument_parts(function) {
+            Some((source, None)) => source.clone(),
+            _ => return parser.expected("a comma or )", token),
+        },
+        _ => return parser.expected("a comma or )", token),
+    };
+    parser.expect_keywords(&[Keyword::PARTITION, Keyword::BY])?;
+    let keys = if parser.consume_token(&Token::LParen) {
+        let keys = parser.parse_comma_separated(Parser::parse_identifier)?;
+        parser.expect_token(&Token::RParen)?;
+        keys
+    } else {
+        vec![parser.parse_identifier()?]
+    };
+    let order = parser.peek_token();
+    if parser.parse_keywords(&[Keyword::ORDER, Keyword::BY]) {
+        return unsupported("ORDER BY in a table argument", order.span);
+    }
+    let keys = Expr::Tuple(keys.into_iter().map(Expr::Identifier).collect());
+    Ok(table_argument(vec![inner, keys], token.span))
+}
+
+/// The source and the partition keys of a [`TABLE_ARGUMENT`].
+pub(super) fn table_argument_parts(function: &Function) -> Option<(&Expr, Option<&Vec<Expr>>)> {
+    let is_table = matches!(function.name.0.as_slice(), [ObjectNamePart::Identifier(i)] if i.value == TABLE_ARGUMENT);
+    let FunctionArguments::List(list) = &function.args else { return None };
+    if !is_table {
+        return None;
+    }
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(source))] => Some((source, None)),
+        [
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(source)),
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Tuple(keys))),
+        ] => Some((source, Some(keys))),
+        _ => None,
+    }
+}
+
+/// A parser error that [`parser_error`] turns into one of kind Unsupported.
+pub(super) fn unsupported<T>(what: &str, span: Span) -> Result<T, ParserError> {
+    Err(ParserError::ParserError(format!("{UNSUPPORTED}{what}{}", span.start)))
+}
+
+/// Gives a parser error its place. `tokens`: the statement, for lengths and for its end.
+pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Error {
+    let text = match error {
+        ParserError::ParserError(text) | ParserError::TokenizerError(text) => text,
+        ParserError::RecursionLimitExceeded => {
+            let error = Error::script("the statement nests too deep").help("split it with views");
+            let first = tokens.first().and_then(|token| place_of(token.span));
+            return match first {
+                Some(place) => error.at_place(place),
+                None => error,
+            };
+        }
+    };
+    let (message, place) = match split_location(&text) {
+        Some((message, line, column)) => {
+            let token = tokens.iter().find(|t| t.span.start.line == line && t.span.start.column == column);
+            let place = token.and_then(|token| place_of(token.span)).unwrap_or(crate::error::Place {
+                line,
+                column,
+                ..Default::default()
+            });
+            (message, Some(place))
+        }
+        None => {
+            let end = tokens.last().map(|token| Span { start: token.span.end, end: token.span.end });
+            (text.as_str(), end.and_then(place_of))
+        }
+    };
+    let error = match message.strip_prefix(UNSUPPORTED) {
+        Some(what) => Error::unsupported(what),
+        None => Error::script(readable(message)),
+    };
+    match place {
+        Some(place) => error.at_place(place),
+        None => error,
+    }
+}
+
+/// Splits " at Line: 1, Column: 2" off a message.
+fn split_location(text: &str) -> Option<(&str, u64, u64)> {
+    let (message, rest) = text.rsplit_once(" at Line: ")?;
+    let (line, column) = rest.split_once(", Column: ")?;
+    Some((message, line.trim().parse().ok()?, column.trim().parse().ok()?))
+}
+
+/// "Expected: x, found: y" as a sentence of ours.
+fn readable(message: &str) -> String {
+    let message = message.trim_start_matches("sql parser error: ");
+    if let Some((expected, found)) = message.strip_prefix("Expected: ").and_then(|rest| rest.split_once(", found: ")) {
+        let found = if found == "EOF" { "the end of the statement".to_string() } else { format!("'{found}'") };
+        return format!("syntax error: expected {expected}, found {found}");
+    }
+    format!("syntax error: {message}")
+}

@@ -1,0 +1,179 @@
+//! Calls of functions: scalar ones, aggregates, and those that have no place in an expression.
+
+use sqlparser::ast::{
+    DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
+    ObjectNamePart,
+};
+
+use super::binder::{Binder, Context, grouping_sets, subquery};
+use super::logical::Call;
+use crate::aggregate;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, resolve};
+
+/// The units that stand bare as the first argument of TIMESTAMPADD and TIMESTAMPDIFF.
+const UNITS: &[&str] = &[
+    "NANOSECOND",
+    "MICROSECOND",
+    "MILLISECOND",
+    "SECOND",
+    "MINUTE",
+    "HOUR",
+    "DAY",
+    "WEEK",
+    "MONTH",
+    "QUARTER",
+    "YEAR",
+];
+
+impl Binder<'_> {
+    pub(super) fn function(&mut self, function: &Function, context: &mut Context<'_>) -> Result<Expr> {
+        let name = function_name(function)?;
+        refuse_by_name(&name)?;
+        if function.over.is_some() {
+            return Err(over());
+        }
+        if !function.within_group.is_empty() || function.null_treatment.is_some() {
+            return Err(Error::unsupported(format!("WITHIN GROUP or the treatment of NULLs in {name}")));
+        }
+        let empty = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
+        let list = match &function.args {
+            FunctionArguments::None => &empty,
+            FunctionArguments::List(list) => list,
+            FunctionArguments::Subquery(_) => return Err(subquery("a subquery as an argument")),
+        };
+        if let Some(clause) = list.clauses.first() {
+            return Err(Error::unsupported(format!("'{clause}' in a call of {name}")));
+        }
+        if aggregate::is_aggregate(&name) {
+            return self.aggregate(&name, function, list, context);
+        }
+        if function.filter.is_some() || list.duplicate_treatment.is_some() {
+            return Err(Error::script(format!(
+                "{name} is no aggregate function: it takes neither DISTINCT nor FILTER"
+            )));
+        }
+        self.scalar(&name, list, context)
+    }
+
+    fn scalar(&mut self, name: &str, list: &FunctionArgumentList, context: &mut Context<'_>) -> Result<Expr> {
+        let mut args = Vec::with_capacity(list.args.len());
+        let takes_unit = matches!(name, "TIMESTAMPADD" | "TIMESTAMPDIFF");
+        for (i, arg) in list.args.iter().enumerate() {
+            let arg = plain_argument(name, arg)?;
+            match arg {
+                Ast::Identifier(unit) if takes_unit && i == 0 => {
+                    let unit = unit.value.to_ascii_uppercase();
+                    if !UNITS.contains(&unit.as_str()) {
+                        return Err(Error::script(format!("{unit} is no unit of time"))
+                            .help(format!("the units are {}", UNITS.join(", "))));
+                    }
+                    args.push(resolve::literal_string(&unit));
+                }
+                arg => args.push(self.expr(arg, context)?),
+            }
+        }
+        resolve::function(name, args)
+    }
+
+    /// Registers an aggregate call and stands a column in for its result.
+    fn aggregate(
+        &mut self,
+        name: &str,
+        function: &Function,
+        list: &FunctionArgumentList,
+        context: &mut Context<'_>,
+    ) -> Result<Expr> {
+        if context.calls.is_none() {
+            return Err(Error::script(format!("the aggregate function {name} has no place in {}", context.clause))
+                .help("aggregates belong into SELECT and HAVING; compute one in a subquery to filter by it"));
+        }
+        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        let mut inner = Context::new(context.scope, "the argument of an aggregate function");
+        let mut args = Vec::new();
+        let star = matches!(list.args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]);
+        if star && name != "COUNT" {
+            return Err(Error::script(format!("{name}(*) does not exist")).help("only COUNT takes '*'"));
+        }
+        if !star {
+            for arg in &list.args {
+                args.push(self.expr(plain_argument(name, arg)?, &mut inner)?);
+            }
+            if args.is_empty() {
+                return Err(Error::script(format!("{name} needs an argument")));
+            }
+        }
+        let filter = match &function.filter {
+            None => None,
+            Some(filter) => Some(self.condition(filter, &mut Context::new(context.scope, "FILTER"))?),
+        };
+        let types: Vec<_> = args.iter().map(|arg| arg.data_type().clone()).collect();
+        let (kind, mut output) = aggregate::resolve(name, &types, distinct)?;
+        if filter.is_some() && !matches!(kind, aggregate::AggregateKind::Count) {
+            // No row may pass the filter.
+            output.nullable = true;
+        }
+        let calls = context.calls.as_deref_mut().expect("checked above");
+        let same = calls
+            .iter()
+            .find(|call| call.kind == kind && call.distinct == distinct && call.args == args && call.filter == filter);
+        let column = match same {
+            Some(call) => call.column,
+            None => {
+                let column = self.arena.add(aggregate_name(name, calls.len()), output.clone(), false);
+                calls.push(Call { column, kind, distinct, args, filter, output });
+                column
+            }
+        };
+        Ok(self.arena.expr(column))
+    }
+}
+
+/// A name for the plan; the query gives the column its own.
+fn aggregate_name(name: &str, number: usize) -> String {
+    format!("{}${number}", name.to_ascii_lowercase())
+}
+
+/// The function's name in upper case.
+pub(super) fn function_name(function: &Function) -> Result<String> {
+    match function.name.0.as_slice() {
+        [ObjectNamePart::Identifier(name)] => Ok(name.value.to_ascii_uppercase()),
+        _ => Err(Error::unsupported(format!("the function {} of a catalog or database", function.name))),
+    }
+}
+
+fn plain_argument<'a>(name: &str, arg: &'a FunctionArg) -> Result<&'a Ast> {
+    match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => Ok(arg),
+        FunctionArg::Unnamed(_) => Err(Error::script(format!("{name} does not take '*'"))),
+        _ => Err(Error::unsupported(format!("named arguments of {name}"))),
+    }
+}
+
+fn over() -> Error {
+    Error::unsupported("OVER (aggregates over ranges of rows, ROW_NUMBER, Top-N, deduplication)")
+}
+
+fn refuse_by_name(name: &str) -> Result<()> {
+    let error = match name {
+        "TUMBLE" | "HOP" | "SESSION" | "TUMBLE_START" | "TUMBLE_END" | "TUMBLE_ROWTIME" | "TUMBLE_PROCTIME"
+        | "HOP_START" | "HOP_END" | "HOP_ROWTIME" | "HOP_PROCTIME" | "SESSION_START" | "SESSION_END"
+        | "SESSION_ROWTIME" | "SESSION_PROCTIME" => {
+            let base = name.split('_').next().unwrap_or(name);
+            Error::unsupported(format!("the legacy group window {name}(…)")).help(format!(
+                "use the window function: FROM TABLE({base}(TABLE t, DESCRIPTOR(ts), …)) GROUP BY …, window_start, window_end"
+            ))
+        }
+        "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
+            .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),
+        "GROUPING" | "GROUPING_ID" | "GROUP_ID" => grouping_sets(),
+        "PROCTIME" => {
+            Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
+        }
+        "CURRENT_WATERMARK" => Error::unsupported("CURRENT_WATERMARK"),
+        "ROW" => Error::unsupported("a constructor of ARRAY, MAP or ROW values"),
+        "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
+        _ => return Ok(()),
+    };
+    Err(error)
+}

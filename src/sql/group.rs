@@ -1,0 +1,315 @@
+//! GROUP BY, HAVING and DISTINCT: window aggregations.
+
+use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
+
+use super::binder::{Binder, Context, located};
+use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
+use super::query::{Relation, implied_name, item_parts, wildcard};
+use super::scope::{Named, Scope};
+use super::text::place_of;
+use crate::aggregate::is_aggregate;
+use crate::error::{Error, Place, Result};
+use crate::expr::Expr;
+use crate::types::Type;
+
+/// One expression of GROUP BY: what it is below the aggregation and the column above it.
+struct Group {
+    expr: Expr,
+    output: ColumnId,
+}
+
+impl Binder<'_> {
+    pub(super) fn grouped_select(&mut self, select: &Select, groups: &[Ast], input: Relation) -> Result<Relation> {
+        let mut bound = Vec::with_capacity(groups.len());
+        for ast in groups {
+            bound.push((self.group_expr(ast, select, &input.scope)?, self.plain_column(ast, &input.scope)));
+        }
+        let place = groups.first().and_then(|ast| place_of(ast.span()));
+        let place = place.or_else(|| place_of(select.span()));
+        let window = self.grouped_window(&bound, &input.rel, place.clone())?;
+        let (keys, grouped, output) = self.group_columns(&bound, window);
+
+        let mut calls = Vec::new();
+        let mut defined = Vec::new();
+        let mut columns = Vec::new();
+        for (i, item) in select.projection.iter().enumerate() {
+            if let Some(named) = wildcard(item, &input.scope)? {
+                for column in named {
+                    let expr = self.arena.expr(column.id);
+                    let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;
+                    let id = self.output_column(&column.name, expr, &mut defined);
+                    columns.push(Named { qualifier: None, name: column.name, id });
+                }
+                continue;
+            }
+            let (ast, alias) = item_parts(item)?;
+            let expr = self.above(ast, "SELECT", &input.scope, &grouped, &mut calls)?;
+            self.refuse_null(&expr).map_err(|error| located(error, ast))?;
+            let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
+            let plain = self.plain_column(ast, &input.scope).is_some() || is_call(ast);
+            let id = if plain {
+                self.output_column(&name, expr, &mut defined)
+            } else {
+                let id = self.arena.add(&name, expr.data_type().clone(), false);
+                defined.push((id, expr));
+                id
+            };
+            columns.push(Named { qualifier: None, name, id });
+        }
+        let having = match &select.having {
+            None => None,
+            Some(ast) => {
+                let expr = self.above(ast, "HAVING", &input.scope, &grouped, &mut calls)?;
+                if !matches!(expr.data_type().kind, Type::Boolean | Type::Null) {
+                    return Err(located(Error::script("HAVING needs a condition"), ast));
+                }
+                Some(expr)
+            }
+        };
+        let aggregate = Aggregate { input: input.rel, window, output, keys, calls };
+        let mut rel = Rel::Aggregate(Box::new(aggregate));
+        if let Some(predicate) = having {
+            rel = Rel::Filter { input: Box::new(rel), predicate };
+        }
+        if !defined.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), defined };
+        }
+        Ok(Relation { rel, scope: Scope { columns } })
+    }
+
+    /// The column that an expression is, or a new one that it defines.
+    fn output_column(&mut self, name: &str, expr: Expr, defined: &mut Vec<(ColumnId, Expr)>) -> ColumnId {
+        if let Expr::Column { index, .. } = expr {
+            return index;
+        }
+        let id = self.arena.add(name, expr.data_type().clone(), false);
+        defined.push((id, expr));
+        id
+    }
+
+    fn group_expr(&mut self, ast: &Ast, select: &Select, scope: &Scope) -> Result<Expr> {
+        if let Ast::Value(value) = ast {
+            if matches!(value.value, sqlparser::ast::Value::Number(..)) {
+                return Err(located(
+                    Error::script("GROUP BY takes no positions").help("repeat the expression of the select list"),
+                    ast,
+                ));
+            }
+        }
+        let bound = self.expr(ast, &mut Context::new(scope, "GROUP BY"));
+        let Err(error) = bound else { return bound };
+        // An alias of the select list is what people write here; Flink does not take it.
+        let is_alias = |item: &SelectItem| match (item, ast) {
+            (SelectItem::ExprWithAlias { alias, .. }, Ast::Identifier(name)) => alias.value == name.value,
+            _ => false,
+        };
+        if select.projection.iter().any(is_alias) {
+            return Err(error.help("GROUP BY takes no aliases of the select list: repeat the expression"));
+        }
+        Err(error)
+    }
+
+    /// The window that the groups name, by its start and its end.
+    fn grouped_window(
+        &mut self,
+        groups: &[(Expr, Option<ColumnId>)],
+        rel: &Rel,
+        place: Option<Place>,
+    ) -> Result<WindowId> {
+        let with_place = |error: Error| match &place {
+            Some(place) => error.at_place(place.clone()),
+            None => error,
+        };
+        let parts: Vec<(WindowId, Role)> =
+            groups.iter().filter_map(|(_, column)| self.arena.columns[(*column)?].window).collect();
+        let complete = parts
+            .iter()
+            .map(|(window, _)| *window)
+            .find(|window| parts.contains(&(*window, Role::Start)) && parts.contains(&(*window, Role::End)));
+        let Some(id) = complete else { return Err(with_place(self.updating(&parts, rel))) };
+        let window = &self.arena.windows[id];
+        if let Some(partition) = &window.partition {
+            let mut keys: Vec<ColumnId> = Vec::new();
+            let mut other = false;
+            for (_, column) in groups {
+                match column {
+                    Some(column) if self.arena.columns[*column].window.is_some_and(|(w, _)| w == id) => {}
+                    Some(column) => keys.push(*column),
+                    None => other = true,
+                }
+            }
+            if let Some(missing) = partition.iter().find(|key| !keys.contains(key)) {
+                let name = &self.arena.columns[*missing].name;
+                return Err(with_place(
+                    updating_error("this GROUP BY")
+                        .help(format!("group by the SESSION's PARTITION BY column {name} too")),
+                ));
+            }
+            if other || keys.iter().any(|key| !partition.contains(key)) {
+                let error = if partition.is_empty() {
+                    updating_error("GROUP BY of a key over a SESSION without PARTITION BY")
+                } else {
+                    Error::unsupported("GROUP BY of more than the SESSION's PARTITION BY columns")
+                };
+                return Err(with_place(
+                    error.help("write SESSION(TABLE t PARTITION BY (…), …) with the keys of GROUP BY"),
+                ));
+            }
+        }
+        if let Some(key) = self.settings.emit_fire() {
+            return Err(with_place(
+                Error::script("a window function does not fire early or late").help(format!("remove SET '{key}'")),
+            ));
+        }
+        if self.settings.allow_lateness {
+            let warning = "'table.exec.emit.allow-lateness' has no effect on window functions; \
+                 for later rows, delay the watermark: WATERMARK FOR ts AS ts - INTERVAL '20' SECOND.";
+            if !self.warnings.iter().any(|w| w == warning) {
+                self.warnings.push(warning.to_string());
+            }
+        }
+        Ok(id)
+    }
+
+    /// The error for a GROUP BY that is no window aggregation.
+    pub(super) fn updating(&self, parts: &[(WindowId, Role)], rel: &Rel) -> Error {
+        let has = |role: Role| parts.iter().any(|(_, other)| *other == role);
+        let error = updating_error("GROUP BY without a window");
+        match (has(Role::Start), has(Role::End)) {
+            (true, false) => error.help("group by window_end as well as window_start"),
+            (false, true) => error.help("group by window_start as well as window_end"),
+            _ if rel.open_window().is_some() || has(Role::Time) => {
+                error.help("group by window_start and window_end too")
+            }
+            _ => error.help(
+                "read from a window function, FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), \
+                 and group by window_start and window_end too",
+            ),
+        }
+    }
+
+    /// The columns above the aggregation: its keys, and start, end and time of the window.
+    fn group_columns(
+        &mut self,
+        groups: &[(Expr, Option<ColumnId>)],
+        window: WindowId,
+    ) -> (Vec<(ColumnId, Expr)>, Vec<Group>, WindowId) {
+        let output = self.output_window(window);
+        let above = self.arena.windows[output].clone();
+        let mut keys: Vec<(ColumnId, Expr)> = Vec::new();
+        let mut grouped: Vec<Group> = Vec::new();
+        for (expr, column) in groups {
+            let role = column.and_then(|column| self.arena.columns[column].window);
+            let out = match role {
+                Some((id, Role::Start)) if id == window => above.start,
+                Some((id, Role::End)) if id == window => above.end,
+                Some((id, Role::Time)) if id == window => above.time.unwrap_or(above.end),
+                _ => match keys.iter().find(|(_, key)| key == expr) {
+                    Some((out, _)) => *out,
+                    None => {
+                        let name = match column {
+                            Some(column) => self.arena.columns[*column].name.clone(),
+                            None => format!("key${}", keys.len()),
+                        };
+                        let out = self.arena.add(name, expr.data_type().clone(), false);
+                        keys.push((out, expr.clone()));
+                        out
+                    }
+                },
+            };
+            grouped.push(Group { expr: expr.clone(), output: out });
+        }
+        (keys, grouped, output)
+    }
+
+    /// A window like `window` for the rows that its aggregation gives.
+    fn output_window(&mut self, window: WindowId) -> WindowId {
+        let below = self.arena.windows[window].clone();
+        let id = self.arena.windows.len();
+        let boundary = Type::Timestamp(3).not_null();
+        let start = self.arena.add("window_start", boundary.clone(), false);
+        let end = self.arena.add("window_end", boundary, false);
+        let time = self.arena.add("window_time", below.time_type.clone(), true);
+        for (column, role) in [(start, Role::Start), (end, Role::End), (time, Role::Time)] {
+            self.arena.columns[column].window = Some((id, role));
+        }
+        self.arena.windows.push(Window { start, end, time: Some(time), partition: None, ..below });
+        id
+    }
+
+    /// Binds an expression of SELECT or HAVING over the groups and the aggregates.
+    fn above(
+        &mut self,
+        ast: &Ast,
+        clause: &'static str,
+        scope: &Scope,
+        grouped: &[Group],
+        calls: &mut Vec<Call>,
+    ) -> Result<Expr> {
+        let mut context = Context::new(scope, clause);
+        context.calls = Some(calls);
+        let expr = self.expr(ast, &mut context)?;
+        let places = std::mem::take(&mut context.places);
+        self.regroup(&expr, grouped, calls, &places, Some(ast))
+    }
+
+    /// Replaces groups by their columns; whatever else is read from below is an error.
+    fn regroup(
+        &self,
+        expr: &Expr,
+        grouped: &[Group],
+        calls: &[Call],
+        places: &[(ColumnId, Place)],
+        ast: Option<&Ast>,
+    ) -> Result<Expr> {
+        let mut stray = None;
+        let result = rewrite(expr, &mut |node| {
+            if let Some(group) = grouped.iter().find(|group| &group.expr == node) {
+                return Some(self.arena.expr(group.output));
+            }
+            if let Expr::Column { index, .. } = node {
+                if !calls.iter().any(|call| call.column == *index) {
+                    stray.get_or_insert(*index);
+                }
+                return Some(node.clone());
+            }
+            None
+        });
+        let Some(column) = stray else { return Ok(result) };
+        let name = &self.arena.columns[column].name;
+        let error = Error::script(format!("column '{name}' is neither grouped nor aggregated"))
+            .help(format!("add {name} to GROUP BY, or take MAX({name}) or another aggregate of it"));
+        Err(match (places.iter().find(|(id, _)| *id == column), ast) {
+            (Some((_, place)), _) => error.at_place(place.clone()),
+            (None, Some(ast)) => located(error, ast),
+            (None, None) => error,
+        })
+    }
+
+    /// SELECT DISTINCT: a group for each combination of the columns.
+    pub(super) fn distinct(&mut self, input: Relation, place: Option<Place>) -> Result<Relation> {
+        let groups: Vec<(Expr, Option<ColumnId>)> =
+            input.scope.columns.iter().map(|column| (self.arena.expr(column.id), Some(column.id))).collect();
+        let window = self.grouped_window(&groups, &input.rel, place)?;
+        let (keys, grouped, output) = self.group_columns(&groups, window);
+        let named = input.scope.columns.iter().zip(&grouped);
+        let columns = named
+            .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
+            .collect();
+        let aggregate = Aggregate { input: input.rel, window, output, keys, calls: Vec::new() };
+        Ok(Relation { rel: Rel::Aggregate(Box::new(aggregate)), scope: Scope { columns } })
+    }
+}
+
+fn updating_error(what: &str) -> Error {
+    Error::unsupported(format!("{what} (its results would be updated with every row)"))
+}
+
+/// An aggregate call itself, whose column needs no other name.
+fn is_call(ast: &Ast) -> bool {
+    match ast {
+        Ast::Nested(inner) => is_call(inner),
+        Ast::Function(function) => function.name.0.len() == 1 && is_aggregate(&function.name.to_string()),
+        _ => false,
+    }
+}

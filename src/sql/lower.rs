@@ -1,0 +1,412 @@
+//! From bound relations to plan nodes: only the columns that somebody reads, few projections.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Window, columns_of, rewrite};
+use crate::aggregate::AggregateCall;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, resolve};
+use crate::plan::{Config, Node, ScanSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec};
+use crate::types::{Field, Schema, Type};
+
+/// A node and where it has which column.
+struct Base {
+    node: Node,
+    positions: BTreeMap<ColumnId, usize>,
+}
+
+pub(super) struct Lowering<'a> {
+    pub arena: &'a Arena,
+    pub config: &'a Config,
+    /// Windows give their rows in an order of their own, whatever the number of shards.
+    pub ordered: bool,
+    /// Options of tables that have no effect here.
+    pub ignored: Vec<String>,
+}
+
+impl Lowering<'_> {
+    /// A node whose columns are `exprs`, under `names`.
+    pub(super) fn lower(&mut self, rel: &Rel, exprs: &[Expr], names: &[String]) -> Result<Node> {
+        let mut outputs = exprs.to_vec();
+        let mut filters: Vec<Expr> = Vec::new();
+        let mut current = rel;
+        let base = loop {
+            match current {
+                Rel::Filter { input, predicate } => {
+                    filters.push(predicate.clone());
+                    current = input;
+                }
+                Rel::Project { input, defined } => {
+                    if repeats_work(defined, &outputs, &filters) {
+                        break self.materialise(current, &outputs, &filters)?;
+                    }
+                    for expr in outputs.iter_mut().chain(&mut filters) {
+                        *expr = define(expr, defined);
+                    }
+                    current = input;
+                }
+                other => break self.base(other, &needed(&outputs, &filters))?,
+            }
+        };
+        let local = |expr: &Expr| {
+            let mut expr = expr.clone();
+            expr.map_columns(&|id| base.positions[&id]);
+            expr
+        };
+        let outputs: Vec<Expr> = outputs.iter().map(local).collect();
+        let mut filter = None;
+        // The innermost condition stands first, as it would be computed.
+        for condition in filters.iter().rev().map(local) {
+            filter = Some(match filter {
+                None => condition,
+                Some(before) => resolve::binary("AND", before, condition)?,
+            });
+        }
+        let identity = outputs.len() == base.node.schema().len()
+            && outputs.iter().enumerate().all(|(i, e)| matches!(e, Expr::Column { index, .. } if *index == i));
+        if identity && filter.is_none() {
+            return Ok(base.node);
+        }
+        let fields = outputs.iter().zip(names).map(|(expr, name)| Field::new(name, expr.data_type().clone()));
+        let schema = Schema::new(fields.collect());
+        Ok(Node::Calc { input: Box::new(base.node), filter, exprs: outputs, schema })
+    }
+
+    /// A projection of its own, because merging it into the next would compute something twice.
+    fn materialise(&mut self, rel: &Rel, outputs: &[Expr], filters: &[Expr]) -> Result<Base> {
+        let columns: Vec<ColumnId> = needed(outputs, filters).into_iter().collect();
+        let node = self.columns(rel, &columns)?;
+        Ok(Base { node, positions: positions(&columns) })
+    }
+
+    /// A node with these columns of a relation.
+    fn columns(&mut self, rel: &Rel, columns: &[ColumnId]) -> Result<Node> {
+        let exprs: Vec<Expr> = columns.iter().map(|id| self.arena.expr(*id)).collect();
+        let names: Vec<String> = columns.iter().map(|id| self.arena.columns[*id].name.clone()).collect();
+        self.lower(rel, &exprs, &names)
+    }
+
+    fn base(&mut self, rel: &Rel, needed: &BTreeSet<ColumnId>) -> Result<Base> {
+        match rel {
+            Rel::Scan { table, columns } => self.scan(table, columns, needed),
+            Rel::Window { input, window, time } => {
+                self.assign_windows(input, &self.arena.windows[*window], *time, needed)
+            }
+            Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
+            Rel::Union { inputs, columns } => self.union(inputs, columns, needed),
+            Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
+        }
+    }
+
+    fn scan(
+        &mut self,
+        table: &super::catalog::Table,
+        columns: &[ColumnId],
+        needed: &BTreeSet<ColumnId>,
+    ) -> Result<Base> {
+        let source = table.source(&mut |key| self.ignored.push(key.to_string()))?;
+        let mut read: BTreeSet<usize> = (0..columns.len()).filter(|i| needed.contains(&columns[*i])).collect();
+        if let Some(watermark) = &table.watermark {
+            read.insert(watermark.time);
+            read.extend(columns_of(&watermark.expression));
+        }
+        if read.is_empty() {
+            // A batch without columns has no rows to count: read the column that is cheapest to have.
+            read.insert(table.columns.iter().position(|column| column.computed.is_none()).unwrap_or(0));
+        }
+        let read: Vec<usize> = read.into_iter().collect();
+        let mut physical: BTreeSet<usize> = BTreeSet::new();
+        for index in &read {
+            match &table.columns[*index].computed {
+                None => {
+                    physical.insert(*index);
+                }
+                Some(expr) => physical.extend(columns_of(expr)),
+            }
+        }
+        // From columns of the table to columns of the file, and to those decoded.
+        let in_file = |index: usize| table.columns[..index].iter().filter(|column| column.computed.is_none()).count();
+        let decoded: BTreeMap<usize, usize> = physical.iter().enumerate().map(|(at, index)| (*index, at)).collect();
+        let exprs = read.iter().map(|index| {
+            let column = &table.columns[*index];
+            match &column.computed {
+                None => Expr::column(decoded[index], column.data_type.clone()),
+                Some(expr) => {
+                    let mut expr = expr.clone();
+                    expr.map_columns(&|id| decoded[&id]);
+                    expr
+                }
+            }
+        });
+        let exprs: Vec<Expr> = exprs.collect();
+        let at: BTreeMap<usize, usize> = read.iter().enumerate().map(|(at, index)| (*index, at)).collect();
+        let watermark = table.watermark.as_ref().map(|watermark| {
+            let mut expression = watermark.expression.clone();
+            expression.map_columns(&|id| at[&id]);
+            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone() }
+        });
+        let fields = read.iter().map(|i| Field::new(&table.columns[*i].name, table.columns[*i].data_type.clone()));
+        let spec = ScanSpec {
+            table: table.name.clone(),
+            path: source.path,
+            format: source.format,
+            file_schema: table.physical(),
+            projection: physical.iter().map(|index| in_file(*index)).collect(),
+            columns: exprs,
+            watermark,
+            schema: Schema::new(fields.collect()),
+        };
+        let positions = read.iter().enumerate().map(|(position, index)| (columns[*index], position)).collect();
+        Ok(Base { node: Node::Scan(Box::new(spec)), positions })
+    }
+
+    /// A window function whose rows are not aggregated at once.
+    fn assign_windows(
+        &mut self,
+        input: &Rel,
+        window: &Window,
+        time: ColumnId,
+        needed: &BTreeSet<ColumnId>,
+    ) -> Result<Base> {
+        if matches!(window.function, WindowSpec::Session { .. }) {
+            let error = Error::unsupported("SESSION without an aggregation of its windows")
+                .help("group by its keys, window_start and window_end, with conditions on the window in HAVING");
+            return Err(match &window.place {
+                Some(place) => error.at_place(place.clone()),
+                None => error,
+            });
+        }
+        let own = [Some(window.start), Some(window.end), window.time];
+        let mut columns: Vec<ColumnId> = needed.iter().copied().filter(|id| !own.contains(&Some(*id))).collect();
+        if !columns.contains(&time) {
+            columns.push(time);
+        }
+        let mut exprs: Vec<Expr> = columns.iter().map(|id| self.arena.expr(*id)).collect();
+        let mut names: Vec<String> = columns.iter().map(|id| self.arena.columns[*id].name.clone()).collect();
+        let local_time = self.zone(&window.time_type.kind).is_some();
+        let mut time_index = columns.iter().position(|id| *id == time).expect("added above");
+        if local_time {
+            // Windows of instants are cut on the local clock.
+            time_index = exprs.len();
+            exprs.push(resolve::cast(self.arena.expr(time), Type::Timestamp(3).not_null(), false)?);
+            names.push("local_time".to_string());
+        }
+        let input = self.lower(input, &exprs, &names)?;
+        let mut fields = input.schema().fields.clone();
+        let width = fields.len();
+        let boundary = Type::Timestamp(3).not_null();
+        let time_type = if local_time { boundary.clone() } else { window.time_type.clone() };
+        fields.push(Field::new("window_start", boundary.clone()));
+        fields.push(Field::new("window_end", boundary));
+        fields.push(Field::new("window_time", time_type));
+        let mut positions = positions(&columns);
+        positions.insert(window.start, width);
+        positions.insert(window.end, width + 1);
+        if let Some(id) = window.time {
+            positions.insert(id, width + 2);
+        }
+        let schema = Schema::new(fields);
+        let mut node = Node::AssignWindows {
+            input: Box::new(input),
+            window: window.function.clone(),
+            time: time_index,
+            schema: schema.clone(),
+        };
+        if local_time && window.time.is_some_and(|id| needed.contains(&id)) {
+            let mut exprs: Vec<Expr> =
+                schema.fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
+            let last = exprs.pop().expect("three window columns");
+            exprs.push(resolve::cast(last, window.time_type.clone(), false)?);
+            let mut schema = schema;
+            schema.fields[width + 2].data_type = window.time_type.clone();
+            node = Node::Calc { input: Box::new(node), filter: None, exprs, schema };
+        }
+        Ok(Base { node, positions })
+    }
+
+    /// The zone in which windows of this time type are cut, unless that makes no difference.
+    fn zone(&self, time_type: &Type) -> Option<String> {
+        let utc = ["UTC", "GMT", "Etc/UTC", "Z"].contains(&self.config.time_zone.as_str());
+        (matches!(time_type, Type::TimestampLtz(_)) && !utc).then(|| self.config.time_zone.clone())
+    }
+
+    fn aggregate(&mut self, aggregate: &Aggregate, needed: &BTreeSet<ColumnId>) -> Result<Base> {
+        let window = &self.arena.windows[aggregate.window];
+        let calls: Vec<&Call> = aggregate.calls.iter().filter(|call| needed.contains(&call.column)).collect();
+        let mut inputs = Inputs::default();
+        let name_of = |expr: &Expr, otherwise: String| match expr {
+            Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
+            _ => otherwise,
+        };
+        let keys: Vec<usize> = aggregate
+            .keys
+            .iter()
+            .map(|(id, expr)| inputs.add(expr, name_of(expr, self.arena.columns[*id].name.clone())))
+            .collect();
+        let mut specs = Vec::with_capacity(calls.len());
+        for call in &calls {
+            let name = &self.arena.columns[call.column].name;
+            let args: Vec<usize> =
+                call.args.iter().map(|arg| inputs.add(arg, name_of(arg, format!("{name}.arg")))).collect();
+            let filter =
+                call.filter.as_ref().map(|filter| inputs.add(filter, name_of(filter, format!("{name}.filter"))));
+            specs.push(AggregateCall {
+                kind: call.kind,
+                distinct: call.distinct,
+                args,
+                filter,
+                input: call.args.first().map(|arg| arg.data_type().clone()),
+                output: call.output.clone(),
+            });
+        }
+        // The window function itself, if the window's columns are only grouped by; else the rows' own.
+        let merged = merge_window(&aggregate.input, aggregate.window, window, &inputs.exprs);
+        let (input_rel, spec, time) = match &merged {
+            Some((rel, time)) => {
+                let time = inputs.add(&self.arena.expr(*time), self.arena.columns[*time].name.clone());
+                (rel, window.function.clone(), time)
+            }
+            None => {
+                let start = inputs.add(&self.arena.expr(window.start), "window_start".to_string());
+                let end = inputs.add(&self.arena.expr(window.end), "window_end".to_string());
+                let time = window.time.unwrap_or(window.end);
+                let time = inputs.add(&self.arena.expr(time), "window_time".to_string());
+                (&aggregate.input, WindowSpec::Attached { start, end }, time)
+            }
+        };
+        let input = self.lower(input_rel, &inputs.exprs, &inputs.names)?;
+        let output = &self.arena.windows[aggregate.output];
+        let mut columns: Vec<ColumnId> = aggregate.keys.iter().map(|(id, _)| *id).collect();
+        columns.extend(calls.iter().map(|call| call.column));
+        columns.extend([output.start, output.end]);
+        columns.extend(output.time);
+        let fields = columns.iter().map(|id| {
+            let column = &self.arena.columns[*id];
+            Field::new(&column.name, column.data_type.clone())
+        });
+        let spec = WindowAggregateSpec {
+            window: spec,
+            keys,
+            time,
+            zone: self.zone(&window.time_type.kind),
+            aggregates: specs,
+            input: input.schema().clone(),
+            schema: Schema::new(fields.collect()),
+            ordered: self.ordered,
+        };
+        let node = Node::WindowAggregate { input: Box::new(input), spec: Box::new(spec) };
+        Ok(Base { node, positions: positions(&columns) })
+    }
+
+    fn union(
+        &mut self,
+        inputs: &[(Rel, Vec<ColumnId>)],
+        columns: &[ColumnId],
+        needed: &BTreeSet<ColumnId>,
+    ) -> Result<Base> {
+        let mut kept: Vec<usize> = (0..columns.len()).filter(|i| needed.contains(&columns[*i])).collect();
+        if kept.is_empty() {
+            kept.push(0);
+        }
+        let mut nodes = Vec::new();
+        for (rel, ids) in inputs {
+            let ids: Vec<ColumnId> = kept.iter().map(|i| ids[*i]).collect();
+            match self.columns(rel, &ids)? {
+                // UNION ALL of three is one node, not two.
+                Node::UnionAll { inputs, .. } => nodes.extend(inputs),
+                node => nodes.push(node),
+            }
+        }
+        let ids: Vec<ColumnId> = kept.iter().map(|i| columns[*i]).collect();
+        let fields = ids.iter().map(|id| {
+            let column = &self.arena.columns[*id];
+            Field::new(&column.name, column.data_type.clone())
+        });
+        let schema = Schema::new(fields.collect());
+        Ok(Base { node: Node::UnionAll { inputs: nodes, schema }, positions: positions(&ids) })
+    }
+}
+
+/// The columns below an aggregation, none of them twice.
+#[derive(Default)]
+struct Inputs {
+    exprs: Vec<Expr>,
+    names: Vec<String>,
+}
+
+impl Inputs {
+    fn add(&mut self, expr: &Expr, name: String) -> usize {
+        if let Some(index) = self.exprs.iter().position(|input| input == expr) {
+            return index;
+        }
+        self.exprs.push(expr.clone());
+        self.names.push(name);
+        self.exprs.len() - 1
+    }
+}
+
+fn positions(columns: &[ColumnId]) -> BTreeMap<ColumnId, usize> {
+    columns.iter().enumerate().map(|(position, id)| (*id, position)).collect()
+}
+
+fn needed(outputs: &[Expr], filters: &[Expr]) -> BTreeSet<ColumnId> {
+    outputs.iter().chain(filters).flat_map(columns_of).collect()
+}
+
+/// True if something more than a column or a constant would be computed more than once.
+fn repeats_work(defined: &[(ColumnId, Expr)], outputs: &[Expr], filters: &[Expr]) -> bool {
+    let uses: Vec<ColumnId> = outputs.iter().chain(filters).flat_map(columns_of).collect();
+    defined.iter().any(|(id, expr)| {
+        !matches!(expr, Expr::Column { .. } | Expr::Literal { .. })
+            && uses.iter().filter(|used| *used == id).count() > 1
+    })
+}
+
+fn define(expr: &Expr, defined: &[(ColumnId, Expr)]) -> Expr {
+    rewrite(expr, &mut |node| match node {
+        Expr::Column { index, .. } => defined.iter().find(|(id, _)| id == index).map(|(_, expr)| expr.clone()),
+        _ => None,
+    })
+}
+
+/// The input with the window function taken out, and the time column, if nothing but the grouping
+/// uses the window's columns. Filters and projections in between then run before the windows, as in Flink.
+fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option<(Rel, ColumnId)> {
+    let own = [Some(window.start), Some(window.end), window.time];
+    let mut used: BTreeSet<ColumnId> = exprs.iter().flat_map(columns_of).collect();
+    let mut current = rel;
+    loop {
+        match current {
+            Rel::Filter { input, predicate } => {
+                used.extend(columns_of(predicate));
+                current = input;
+            }
+            Rel::Project { input, defined } => {
+                for (column, expr) in defined.iter().rev() {
+                    if used.contains(column) {
+                        used.extend(columns_of(expr));
+                    }
+                }
+                current = input;
+            }
+            Rel::Window { window: found, time, .. } => {
+                let free = *found == id && !own.iter().flatten().any(|column| used.contains(column));
+                return free.then(|| (without_window(rel), *time));
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn without_window(rel: &Rel) -> Rel {
+    match rel {
+        Rel::Filter { input, predicate } => {
+            Rel::Filter { input: Box::new(without_window(input)), predicate: predicate.clone() }
+        }
+        Rel::Project { input, defined } => {
+            Rel::Project { input: Box::new(without_window(input)), defined: defined.clone() }
+        }
+        Rel::Window { input, .. } => (**input).clone(),
+        other => other.clone(),
+    }
+}

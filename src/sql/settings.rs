@@ -1,0 +1,418 @@
+//! `SET`: which keys the engine acts on, which it accepts, which it refuses.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result, nearest};
+use crate::limits::KEY_GROUPS_MAX;
+use crate::plan::Config;
+
+/// Keys that change what the engine does, or that it checks.
+const EFFECTIVE: &[&str] = &[
+    "execution.runtime-mode",
+    "pipeline.auto-watermark-interval",
+    "pipeline.max-parallelism",
+    "table.exec.emit.allow-lateness",
+    "table.exec.emit.early-fire.delay",
+    "table.exec.emit.early-fire.enabled",
+    "table.exec.emit.late-fire.delay",
+    "table.exec.emit.late-fire.enabled",
+    "table.exec.legacy-cast-behaviour",
+    "table.exec.sink.not-null-enforcer",
+    "table.exec.sink.type-length-enforcer",
+    "table.local-time-zone",
+    "table.sql-dialect",
+];
+
+/// Keys of Flink that mean nothing on one machine, or that only tune how Flink gets the same rows.
+const IGNORED: &[&str] = &[
+    "execution.attached",
+    "execution.batch-shuffle-mode",
+    "execution.buffer-timeout",
+    "execution.buffer-timeout.enabled",
+    "execution.buffer-timeout.interval",
+    "execution.shutdown-on-attached-exit",
+    "execution.target",
+    "parallelism.default",
+    "pipeline.auto-generate-uids",
+    "pipeline.auto-type-registration",
+    "pipeline.cached-files",
+    "pipeline.classpaths",
+    "pipeline.closure-cleaner-level",
+    "pipeline.force-avro",
+    "pipeline.force-kryo",
+    "pipeline.generic-types",
+    "pipeline.global-job-parameters",
+    "pipeline.jars",
+    "pipeline.jobvertex-parallelism-overrides",
+    "pipeline.name",
+    "pipeline.object-reuse",
+    "pipeline.operator-chaining",
+    "pipeline.operator-chaining.enabled",
+    "pipeline.vertex-description-mode",
+    "pipeline.vertex-name-include-index-prefix",
+    "table.display.max-column-width",
+    "table.dml-sync",
+    "table.dynamic-table-options.enabled",
+    "table.exec.deduplicate.insert-update-after-sensitive-enabled",
+    "table.exec.deduplicate.mini-batch.compact-changes-enabled",
+    "table.exec.disabled-operators",
+    "table.exec.interval-join.min-cleanup-interval",
+    "table.exec.legacy-transformation-uids",
+    "table.exec.local-hash-agg.adaptive.enabled",
+    "table.exec.mini-batch.allow-latency",
+    "table.exec.mini-batch.enabled",
+    "table.exec.mini-batch.size",
+    "table.exec.operator-fusion-codegen.enabled",
+    "table.exec.rank.topn-cache-size",
+    "table.exec.resource.default-parallelism",
+    "table.exec.simplify-operator-name-enabled",
+    "table.exec.sink.keyed-shuffle",
+    "table.exec.sink.upsert-materialize",
+    "table.exec.sort.async-merge-enabled",
+    "table.exec.source.cdc-events-duplicate",
+    "table.exec.source.idle-timeout",
+    "table.exec.spill-compression.block-size",
+    "table.exec.spill-compression.enabled",
+    "table.exec.state.ttl",
+    "table.exec.uid.format",
+    "table.exec.uid.generation",
+    "table.exec.unbounded-over.version",
+    "table.exec.window-agg.buffer-size-limit",
+    "table.explain.schema-json-serializer",
+    "table.generated-code.max-length",
+    "table.generated-code.max-members",
+    "table.optimizer.agg-phase-strategy",
+    "table.optimizer.bushy-join-reorder-threshold",
+    "table.optimizer.distinct-agg.split.bucket-num",
+    "table.optimizer.distinct-agg.split.enabled",
+    "table.optimizer.dynamic-filtering.enabled",
+    "table.optimizer.incremental-agg-enabled",
+    "table.optimizer.join-reorder-enabled",
+    "table.optimizer.join.broadcast-threshold",
+    "table.optimizer.multi-join.enabled",
+    "table.optimizer.multiple-input-enabled",
+    "table.optimizer.non-deterministic-update.strategy",
+    "table.optimizer.reuse-optimize-block-with-digest-enabled",
+    "table.optimizer.reuse-sink-enabled",
+    "table.optimizer.reuse-source-enabled",
+    "table.optimizer.reuse-sub-plan-enabled",
+    "table.optimizer.source.predicate-pushdown-enabled",
+    "table.optimizer.source.report-statistics-enabled",
+    "table.optimizer.sql2rel.project-merge.enabled",
+    "table.optimizer.union-all-as-breakpoint-enabled",
+    "table.plan.compile.catalog-objects",
+    "table.plan.force-recompile",
+    "table.plan.restore.catalog-objects",
+    "table.resources.download-dir",
+    "table.rtas-ctas.atomicity-enabled",
+];
+
+/// Families of keys about clusters, checkpoints and the client: all of them are accepted.
+const IGNORED_FAMILIES: &[&str] = &[
+    "akka.",
+    "blob.",
+    "classloader.",
+    "client.",
+    "cluster.",
+    "env.",
+    "execution.checkpointing.",
+    "fs.",
+    "heartbeat.",
+    "high-availability.",
+    "io.",
+    "jobmanager.",
+    "kubernetes.",
+    "metrics.",
+    "pekko.",
+    "python.",
+    "queryable-state.",
+    "rest.",
+    "restart-strategy",
+    "security.",
+    "slot.",
+    "slotmanager.",
+    "sql-client.",
+    "sql-gateway.",
+    "state.",
+    "table.exec.async-",
+    "task.",
+    "taskmanager.",
+    "web.",
+    "yarn.",
+    "zookeeper.",
+];
+
+/// The session's settings while a script is read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    pub config: Config,
+    /// `table.exec.emit.allow-lateness` is set.
+    pub allow_lateness: bool,
+    values: BTreeMap<String, String>,
+    overrides: Vec<(String, String)>,
+    warned: Vec<String>,
+}
+
+impl Settings {
+    /// The settings before the script: defaults and `-D` overrides.
+    pub(super) fn new(overrides: &[(String, String)], warnings: &mut Vec<String>) -> Result<Settings> {
+        let mut settings = Settings { overrides: overrides.to_vec(), ..Settings::default() };
+        settings.apply_overrides(warnings)?;
+        Ok(settings)
+    }
+
+    fn apply_overrides(&mut self, warnings: &mut Vec<String>) -> Result<()> {
+        for (key, value) in self.overrides.clone() {
+            self.apply(&key, &value, warnings)?;
+        }
+        Ok(())
+    }
+
+    /// `SET 'key' = 'value'`. Errors carry no place.
+    pub(super) fn set(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
+        if self.overrides.iter().any(|(name, _)| name == key) {
+            return Ok(());
+        }
+        self.apply(key, value, warnings)
+    }
+
+    /// `RESET 'key'` or, without a key, `RESET`.
+    pub(super) fn reset(&mut self, key: Option<&str>, warnings: &mut Vec<String>) -> Result<()> {
+        let kept: Vec<(String, String)> =
+            self.values.iter().filter(|(name, _)| key.is_some_and(|key| key != *name)).map(clone_pair).collect();
+        let ignored = std::mem::take(&mut self.config.ignored);
+        *self = Settings {
+            overrides: std::mem::take(&mut self.overrides),
+            warned: std::mem::take(&mut self.warned),
+            ..Settings::default()
+        };
+        self.config.ignored = ignored;
+        for (key, value) in kept {
+            self.apply(&key, &value, warnings)?;
+        }
+        self.apply_overrides(warnings)
+    }
+
+    /// The setting for early or late firing that is on; a window function does not bear it.
+    pub(super) fn emit_fire(&self) -> Option<&'static str> {
+        let keys = ["table.exec.emit.early-fire.enabled", "table.exec.emit.late-fire.enabled"];
+        keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
+    }
+
+    /// Sets a key that is accepted without effect.
+    pub(super) fn ignore(&mut self, key: &str) {
+        if !self.config.ignored.iter().any(|name| name == key) {
+            self.config.ignored.push(key.to_string());
+        }
+    }
+
+    fn apply(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
+        self.values.insert(key.to_string(), value.to_string());
+        match key {
+            "execution.runtime-mode" => match value.to_ascii_lowercase().as_str() {
+                "streaming" | "automatic" => Ok(()),
+                "batch" => Err(Error::unsupported("batch mode ('execution.runtime-mode' = 'batch')")
+                    .help("set it to 'streaming': over files that end, the results of windows are the same")),
+                _ => Err(invalid(key, value, "streaming, batch or automatic")),
+            },
+            "pipeline.max-parallelism" => self.set_key_groups(key, value),
+            "pipeline.auto-watermark-interval" => {
+                self.config.watermark_interval_ms =
+                    duration(value).ok_or_else(|| invalid(key, value, "a duration such as '200 ms', '1 s' or '0'"))?;
+                Ok(())
+            }
+            "table.local-time-zone" => self.set_time_zone(key, value),
+            "table.exec.emit.early-fire.enabled" | "table.exec.emit.late-fire.enabled" => {
+                boolean(key, value).map(|_| ())
+            }
+            "table.exec.emit.allow-lateness" => {
+                let lateness = duration(value).ok_or_else(|| invalid(key, value, "a duration such as '20 s'"))?;
+                self.allow_lateness = lateness > 0;
+                Ok(())
+            }
+            "table.exec.emit.early-fire.delay" | "table.exec.emit.late-fire.delay" => {
+                duration(value).map(|_| ()).ok_or_else(|| invalid(key, value, "a duration such as '1 s'"))
+            }
+            "table.exec.legacy-cast-behaviour" => only(key, value, &["disabled", "false"]),
+            "table.exec.sink.not-null-enforcer" => only(key, value, &["error"]),
+            "table.exec.sink.type-length-enforcer" => only(key, value, &["ignore"]),
+            "table.sql-dialect" => only(key, value, &["default"]),
+            _ => {
+                self.accept(key, warnings);
+                Ok(())
+            }
+        }
+    }
+
+    fn set_key_groups(&mut self, key: &str, value: &str) -> Result<()> {
+        let groups: i64 = value.trim().parse().map_err(|_| invalid(key, value, "a whole number"))?;
+        match groups {
+            -1 => self.config.key_groups = Config::default().key_groups,
+            1.. if groups <= i64::from(KEY_GROUPS_MAX) => self.config.key_groups = groups as u32,
+            _ => return Err(invalid(key, value, &format!("a number from 1 to {KEY_GROUPS_MAX}"))),
+        }
+        Ok(())
+    }
+
+    fn set_time_zone(&mut self, key: &str, value: &str) -> Result<()> {
+        if value.eq_ignore_ascii_case("default") {
+            self.config.time_zone = Config::default().time_zone;
+            return Ok(());
+        }
+        if !is_time_zone(value) {
+            return Err(invalid(key, value, "a zone such as 'Europe/Berlin', 'UTC' or 'GMT+08:00'"));
+        }
+        self.config.time_zone = value.to_string();
+        Ok(())
+    }
+
+    fn accept(&mut self, key: &str, warnings: &mut Vec<String>) {
+        if IGNORED.contains(&key) || IGNORED_FAMILIES.iter().any(|family| key.starts_with(family)) {
+            self.ignore(key);
+        } else if !self.warned.iter().any(|name| name == key) {
+            self.warned.push(key.to_string());
+            let near = nearest(key, EFFECTIVE.iter().chain(IGNORED).copied());
+            let hint = near.map(|near| format!(" (did you mean '{near}'?)")).unwrap_or_default();
+            warnings.push(format!("SET '{key}' is not a setting that Transom knows; it has no effect{hint}."));
+        }
+    }
+}
+
+fn clone_pair((key, value): (&String, &String)) -> (String, String) {
+    (key.clone(), value.clone())
+}
+
+fn invalid(key: &str, value: &str, expected: &str) -> Error {
+    Error::script(format!("'{key}' cannot be '{value}'")).help(format!("set it to {expected}"))
+}
+
+fn boolean(key: &str, value: &str) -> Result<bool> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(invalid(key, value, "true or false")),
+    }
+}
+
+/// Refuses values that Flink has and we have not.
+fn only(key: &str, value: &str, accepted: &[&str]) -> Result<()> {
+    if accepted.contains(&value.to_ascii_lowercase().as_str()) {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!("'{key}' = '{value}'")).help(format!("leave it at its default, '{}'", accepted[0])))
+}
+
+fn is_time_zone(name: &str) -> bool {
+    if jiff::tz::TimeZone::get(name).is_ok() {
+        return true;
+    }
+    let offset = ["GMT", "UTC", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let Some(digits) = offset.strip_prefix(['+', '-']) else { return false };
+    let parts: Vec<&str> = digits.split(':').collect();
+    let within = |text: &str, max: u32| {
+        (1..=2).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_digit())
+            && text.parse::<u32>().is_ok_and(|number| number <= max)
+    };
+    match parts.as_slice() {
+        [hours] => within(hours, 18),
+        [hours, minutes] => within(hours, 18) && within(minutes, 59),
+        _ => false,
+    }
+}
+
+/// Flink's durations: a whole number with an optional unit, milliseconds without. `None` if malformed.
+pub(super) fn duration(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: i64 = text[..digits].parse().ok()?;
+    let unit = text[digits..].trim().to_ascii_lowercase();
+    let (multiplier, divisor) = match unit.as_str() {
+        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => (1, 1),
+        "s" | "sec" | "secs" | "second" | "seconds" => (1_000, 1),
+        "m" | "min" | "mins" | "minute" | "minutes" => (60_000, 1),
+        "h" | "hour" | "hours" => (3_600_000, 1),
+        "d" | "day" | "days" => (86_400_000, 1),
+        "us" | "µs" | "micro" | "micros" | "microsecond" | "microseconds" => (1, 1_000),
+        "ns" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => (1, 1_000_000),
+        _ => return None,
+    };
+    number.checked_mul(multiplier).map(|ms| ms / divisor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_in_flinks_units() {
+        for (text, ms) in [("0", 0), ("200 ms", 200), ("1s", 1_000), ("2 min", 120_000), ("1 d", 86_400_000)] {
+            assert_eq!(duration(text), Some(ms), "{text}");
+        }
+        for text in ["", "ms", "-1 s", "1.5 s", "1 fortnight", "99999999999999999999", "9223372036854775807 d"] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_means_nothing_here_is_listed_once() {
+        let mut warnings = Vec::new();
+        let mut settings = Settings::new(&[], &mut warnings).unwrap();
+        settings.set("parallelism.default", "1", &mut warnings).unwrap();
+        settings.set("parallelism.default", "2", &mut warnings).unwrap();
+        settings.set("taskmanager.numberOfTaskSlots", "2", &mut warnings).unwrap();
+        assert_eq!(settings.config.ignored, ["parallelism.default", "taskmanager.numberOfTaskSlots"]);
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn an_unknown_setting_is_a_warning_with_the_nearest_name() {
+        let mut warnings = Vec::new();
+        let mut settings = Settings::new(&[], &mut warnings).unwrap();
+        settings.set("table.local-timezone", "UTC", &mut warnings).unwrap();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains("did you mean 'table.local-time-zone'?"), "{}", warnings[0]);
+    }
+
+    #[test]
+    fn the_command_line_overrides_the_script() {
+        let mut warnings = Vec::new();
+        let overrides = [("table.local-time-zone".to_string(), "Asia/Tokyo".to_string())];
+        let mut settings = Settings::new(&overrides, &mut warnings).unwrap();
+        settings.set("table.local-time-zone", "UTC", &mut warnings).unwrap();
+        assert_eq!(settings.config.time_zone, "Asia/Tokyo");
+        settings.reset(None, &mut warnings).unwrap();
+        assert_eq!(settings.config.time_zone, "Asia/Tokyo");
+    }
+
+    #[test]
+    fn a_reset_goes_back_to_the_default() {
+        let mut warnings = Vec::new();
+        let mut settings = Settings::new(&[], &mut warnings).unwrap();
+        settings.set("pipeline.max-parallelism", "7", &mut warnings).unwrap();
+        settings.set("pipeline.auto-watermark-interval", "1 s", &mut warnings).unwrap();
+        settings.reset(Some("pipeline.max-parallelism"), &mut warnings).unwrap();
+        assert_eq!(settings.config.key_groups, 128);
+        assert_eq!(settings.config.watermark_interval_ms, 1_000);
+    }
+
+    #[test]
+    fn values_that_would_change_the_rows_are_refused() {
+        let mut warnings = Vec::new();
+        let mut settings = Settings::new(&[], &mut warnings).unwrap();
+        for (key, value) in [
+            ("execution.runtime-mode", "batch"),
+            ("table.local-time-zone", "Mars/Olympus"),
+            ("pipeline.max-parallelism", "0"),
+            ("pipeline.max-parallelism", "many"),
+            ("pipeline.auto-watermark-interval", "soon"),
+            ("table.exec.sink.not-null-enforcer", "DROP"),
+        ] {
+            let error = settings.set(key, value, &mut warnings).unwrap_err();
+            assert!(error.remedy().is_some(), "{key}");
+        }
+        for zone in ["GMT+08:00", "+01:00", "UTC", "Asia/Kolkata", "UTC-3"] {
+            settings.set("table.local-time-zone", zone, &mut warnings).unwrap();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! From a bound query to a pipeline: the columns a sink wants, and the query of a SELECT.
+
+use super::binder::Binder;
+use super::catalog::{Entry, Table};
+use super::logical::ColumnId;
+use super::lower::Lowering;
+use super::query::Relation;
+use super::statement::Insert;
+use super::text::place_of;
+use crate::error::{Error, Place, Result, nearest};
+use crate::expr::{Expr, resolve};
+use crate::plan::{Pipeline, SinkConnector, SinkSpec};
+use crate::types::{DataType, Field, Schema};
+
+impl Binder<'_> {
+    /// Plans `INSERT INTO`. `ignored` takes options of the tables that have no effect.
+    pub(super) fn insert(&mut self, insert: &Insert, ignored: &mut Vec<String>) -> Result<Pipeline> {
+        let table = match self.catalog.entries.get(&insert.table.value) {
+            Some(Entry::Table(table)) => std::rc::Rc::clone(table),
+            Some(Entry::View(_)) => {
+                let error = Error::script(format!("{} is a view: nothing can be written to it", insert.table.value));
+                return Err(at(error, place_of(insert.table.span)));
+            }
+            None => return Err(at(self.catalog.unknown(&insert.table.value), place_of(insert.table.span))),
+        };
+        let query_place = place_of(insert.span);
+        let relation = self.query(&insert.query).map_err(|error| at(error, query_place.clone()))?;
+        self.check_rowtimes(&relation).map_err(|error| at(error, query_place.clone()))?;
+        let schema = table.physical();
+        let exprs = self.sink_columns(insert, &table, &schema, &relation, query_place.as_ref())?;
+        let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
+        let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
+        let ordered = matches!(connector, SinkConnector::Print { .. } | SinkConnector::Collect);
+        let mut lowering = Lowering { arena: &self.arena, config: &self.settings.config, ordered, ignored: Vec::new() };
+        let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
+        ignored.append(&mut lowering.ignored);
+        Ok(Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } })
+    }
+
+    /// Plans a SELECT whose rows the caller takes.
+    pub(super) fn collect(&mut self, relation: &Relation, ignored: &mut Vec<String>) -> Result<Pipeline> {
+        self.check_rowtimes(relation)?;
+        let names: Vec<String> = relation.scope.columns.iter().map(|column| column.name.clone()).collect();
+        let exprs: Vec<Expr> = relation.scope.columns.iter().map(|column| self.arena.expr(column.id)).collect();
+        let mut lowering =
+            Lowering { arena: &self.arena, config: &self.settings.config, ordered: true, ignored: Vec::new() };
+        let root = lowering.lower(&relation.rel, &exprs, &names)?;
+        ignored.append(&mut lowering.ignored);
+        let fields = names.iter().zip(&exprs).map(|(name, expr)| Field::new(name, expr.data_type().clone()));
+        let schema = Schema::new(fields.collect());
+        let sink = SinkSpec { table: "the result".to_string(), connector: SinkConnector::Collect, schema };
+        Ok(Pipeline { root, sink })
+    }
+
+    /// A result has one event time at most.
+    fn check_rowtimes(&self, relation: &Relation) -> Result<()> {
+        let times = relation.scope.columns.iter().filter(|column| self.arena.columns[column.id].rowtime);
+        let names: Vec<&str> = times.map(|column| column.name.as_str()).collect();
+        match names.as_slice() {
+            [] | [_] => Ok(()),
+            [_, second, ..] => {
+                Err(Error::script(format!("the result has more than one event-time column: {}", names.join(", ")))
+                    .help(format!("make the others plain timestamps: CAST({second} AS TIMESTAMP(3))")))
+            }
+        }
+    }
+
+    /// For each column of the sink the expression that fills it.
+    fn sink_columns(
+        &self,
+        insert: &Insert,
+        table: &Table,
+        schema: &Schema,
+        relation: &Relation,
+        place: Option<&Place>,
+    ) -> Result<Vec<Expr>> {
+        let ids = relation.scope.ids();
+        let mismatch = |cause: String| {
+            let error = Error::script(format!("the query does not fit into {}: {cause}", table.name)).help(format!(
+                "the query gives ({}), the sink takes ({})",
+                self.describe(relation),
+                describe_schema(schema)
+            ));
+            at(error, place.cloned())
+        };
+        let targets = match &insert.columns {
+            None => (0..schema.len()).collect(),
+            Some(names) => target_columns(names, schema, table)?,
+        };
+        if targets.len() != ids.len() {
+            return Err(mismatch(format!("{} columns instead of {}", ids.len(), targets.len())));
+        }
+        let mut exprs = Vec::with_capacity(schema.len());
+        for (i, field) in schema.fields.iter().enumerate() {
+            let Some(position) = targets.iter().position(|target| *target == i) else {
+                exprs.push(self.null_column(field, insert)?);
+                continue;
+            };
+            let column: ColumnId = ids[position];
+            let expr = self.arena.expr(column);
+            let given = expr.data_type().clone();
+            exprs.push(resolve::coerce_assign(expr, &field.data_type).map_err(|error| match error.kind() {
+                crate::error::ErrorKind::Script => {
+                    mismatch(format!("column '{}' is {}, not {given}", field.name, field.data_type))
+                }
+                _ => at(error, place.cloned()),
+            })?);
+        }
+        Ok(exprs)
+    }
+
+    /// A column that the INSERT's column list leaves out.
+    fn null_column(&self, field: &Field, insert: &Insert) -> Result<Expr> {
+        if !field.data_type.nullable {
+            let error = Error::script(format!("column '{}' is NOT NULL and gets no value", field.name))
+                .help("add it to the column list");
+            return Err(at(error, place_of(insert.table.span)));
+        }
+        let data_type = DataType { kind: field.data_type.kind.clone(), nullable: true };
+        Ok(Expr::literal(crate::expr::Scalar::Null, data_type))
+    }
+
+    fn describe(&self, relation: &Relation) -> String {
+        let columns = relation.scope.columns.iter();
+        let texts: Vec<String> =
+            columns.map(|column| format!("{} {}", column.name, self.arena.columns[column.id].data_type)).collect();
+        texts.join(", ")
+    }
+}
+
+fn describe_schema(schema: &Schema) -> String {
+    let texts: Vec<String> = schema.fields.iter().map(|field| format!("{} {}", field.name, field.data_type)).collect();
+    texts.join(", ")
+}
+
+/// The sink columns that an INSERT names.
+fn target_columns(names: &[sqlparser::ast::Ident], schema: &Schema, table: &Table) -> Result<Vec<usize>> {
+    let mut targets = Vec::with_capacity(names.len());
+    for name in names {
+        let index = schema.index_of(&name.value).ok_or_else(|| {
+            let error = Error::script(format!("table {} has no column '{}' to write to", table.name, name.value));
+            let error = match nearest(&name.value, schema.fields.iter().map(|field| field.name.as_str())) {
+                Some(near) => error.help(format!("did you mean '{near}'?")),
+                None => error.help(format!("its columns are {}", describe_schema(schema))),
+            };
+            at(error, place_of(name.span))
+        })?;
+        if targets.contains(&index) {
+            return Err(at(Error::script(format!("column '{}' is named twice", name.value)), place_of(name.span)));
+        }
+        targets.push(index);
+    }
+    Ok(targets)
+}
+
+fn at(error: Error, place: Option<Place>) -> Error {
+    match place {
+        Some(place) => error.at_place(place),
+        None => error,
+    }
+}
