@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::AsArray;
+use arrow::datatypes::{Int64Type, TimestampMillisecondType};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
 use bench_harness::workload::format::{Format, write};
 use bench_harness::workload::generate::{CHUNK_ROWS, Generator};
 use bench_harness::workload::reference::{Query, answer};
@@ -32,6 +36,25 @@ fn the_first_rows_never_change() {
     assert_eq!(first, FIRST_ROWS);
 }
 const FIRST_ROWS: [(i64, i64, i64, u8); 3] = [(134, 11488, 575, 7), (1409, 72031, 894, 2), (204, 24959, 744, 5)];
+
+#[test]
+fn a_parquet_file_holds_the_rows_in_groups_of_a_chunk() {
+    let spec = Spec::new(CHUNK_ROWS + 1000, 10);
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(&spec, &[Format::Parquet], folder.path()).unwrap().remove(0);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(file).unwrap()).unwrap();
+    let groups: Vec<i64> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    assert_eq!(groups, [CHUNK_ROWS as i64, 1000]);
+    let (mut ts, mut value) = (Vec::new(), Vec::new());
+    for batch in reader.build().unwrap() {
+        let batch = batch.unwrap();
+        ts.extend_from_slice(batch.column(0).as_primitive::<TimestampMillisecondType>().values());
+        value.extend_from_slice(batch.column(2).as_primitive::<Int64Type>().values());
+    }
+    let chunks: Vec<_> = Generator::new(&spec).chunks().collect();
+    assert_eq!(ts, chunks.iter().flat_map(|chunk| chunk.ts.clone()).collect::<Vec<_>>());
+    assert_eq!(value, chunks.iter().flat_map(|chunk| chunk.value.clone()).collect::<Vec<_>>());
+}
 
 #[test]
 fn another_seed_gives_other_rows_and_another_name() {

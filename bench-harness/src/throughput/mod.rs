@@ -102,7 +102,7 @@ pub fn script(plan: &Plan, input: &Path, sink: SinkKind, results: &Path) -> Stri
         "SET 'pipeline.auto-watermark-interval' = '0';
 CREATE TABLE events (
   ts TIMESTAMP(3), `key` BIGINT, `value` BIGINT, channel STRING,
-  WATERMARK FOR ts AS ts - INTERVAL '{bound}' SECOND
+  WATERMARK FOR ts AS ts - {bound}
 ) WITH ('connector' = 'filesystem', 'path' = '{input}', 'format' = '{format}');
 CREATE TABLE results (
   {column}window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, s BIGINT
@@ -112,7 +112,7 @@ SELECT {key}{comma}window_start, window_end, COUNT(*), SUM(`value`)
 FROM TABLE({window})
 GROUP BY {key}{comma}window_start, window_end;
 ",
-        bound = plan.spec.watermark_bound_s(),
+        bound = plan.spec.watermark_bound(),
         input = input.display(),
         format = plan.format.extension(),
         window = plan.query.window_function(),

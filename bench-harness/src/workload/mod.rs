@@ -20,6 +20,7 @@ pub const RATE_PER_S: f64 = 20_000_000.0 / 7_200.0;
 pub const CHANNELS: [&str; 8] = ["web", "ios", "android", "email", "store", "api", "tv", "partner"];
 /// Values are from 1 to this.
 pub const VALUE_MAX: u64 = 1000;
+const DISORDER_LIMIT_MS: u64 = 99 * 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Distribution {
@@ -82,6 +83,9 @@ impl Spec {
         if !(0.0..=1.0).contains(&self.late_share) {
             return Err("--late-share must be between 0 and 1".into());
         }
+        if self.disorder_ms > DISORDER_LIMIT_MS {
+            return Err(format!("--disorder-ms must be at most {DISORDER_LIMIT_MS}"));
+        }
         if !self.rate_per_s.is_finite() || self.rate_per_s <= 0.0 {
             return Err("--rate must be positive".into());
         }
@@ -107,8 +111,36 @@ impl Spec {
         stem
     }
 
-    /// Bound of the watermark behind the largest time, in whole seconds: on-time rows are never late.
-    pub fn watermark_bound_s(&self) -> u64 {
-        self.disorder_ms.div_ceil(1000)
+    /// Bound of the watermark behind the largest time: on-time rows are never late.
+    pub fn watermark_bound(&self) -> Bound {
+        match self.disorder_ms.div_ceil(1000) {
+            seconds @ ..=99 => Bound::Seconds(seconds),
+            seconds => Bound::Minutes(seconds.div_ceil(60)),
+        }
+    }
+}
+
+/// An interval of SQL; its default precision has room for two digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    Seconds(u64),
+    Minutes(u64),
+}
+
+impl Bound {
+    pub fn milliseconds(self) -> i64 {
+        match self {
+            Bound::Seconds(n) => n as i64 * 1000,
+            Bound::Minutes(n) => n as i64 * 60_000,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Seconds(n) => write!(f, "INTERVAL '{n}' SECOND"),
+            Bound::Minutes(n) => write!(f, "INTERVAL '{n}' MINUTE"),
+        }
     }
 }

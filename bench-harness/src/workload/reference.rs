@@ -39,7 +39,7 @@ impl Query {
             Query::Tumble => "TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
             Query::Hop => "HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)",
             Query::Hop5 => "HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)",
-            Query::Session => "SESSION(TABLE events PARTITION BY `key`, DESCRIPTOR(ts), INTERVAL '120' SECOND)",
+            Query::Session => "SESSION(TABLE events PARTITION BY `key`, DESCRIPTOR(ts), INTERVAL '2' MINUTE)",
             Query::Cumulate => "CUMULATE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTE, INTERVAL '1' DAY)",
         }
     }
@@ -90,7 +90,7 @@ pub fn answer(spec: &Spec, query: Query) -> Result<Answer, String> {
         Query::Session => Box::new(Sessions::new(spec.keys, 120_000)),
         _ => Box::new(Slices::new(query, spec.keys)?),
     };
-    let bound_ms = spec.watermark_bound_s() as i64 * 1000;
+    let bound_ms = spec.watermark_bound().milliseconds();
     // Flink's SQL watermark starts at 0
     let mut watermark = 0;
     for chunk in Generator::new(spec).chunks() {
