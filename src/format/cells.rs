@@ -1,8 +1,6 @@
 //! The columns of a batch, unpacked once, so that rows can be written cell by cell.
 
-use arrow::array::{
-    Array, AsArray, BooleanArray, RecordBatch, StringArray,
-};
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     DataType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,

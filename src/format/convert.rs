@@ -47,12 +47,7 @@ pub(crate) fn push_csv(column: &mut Column, text: &[u8]) -> Result<(), Misfit> {
 }
 
 /// Appends a JSON value that is not null, given as its (unescaped) text.
-pub(crate) fn push_json(
-    column: &mut Column,
-    kind: JsonKind,
-    text: &[u8],
-    style: TimestampStyle,
-) -> Result<(), Misfit> {
+pub(crate) fn push_json(column: &mut Column, kind: JsonKind, text: &[u8], style: TimestampStyle) -> Result<(), Misfit> {
     match &mut column.values {
         Values::Boolean(values) => values.push(parse::boolean(text)),
         Values::Int8(values) => values.push(narrow(text, i8::MIN, i8::MAX)?),

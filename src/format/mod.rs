@@ -42,8 +42,16 @@ enum Encoder {
 
 /// Formats of Flink that are not ours.
 const FOREIGN: &[&str] = &[
-    "avro", "avro-confluent", "debezium-avro-confluent", "canal-json", "debezium-json", "maxwell-json", "ogg-json", "orc",
-    "raw", "protobuf",
+    "avro",
+    "avro-confluent",
+    "debezium-avro-confluent",
+    "canal-json",
+    "debezium-json",
+    "maxwell-json",
+    "ogg-json",
+    "orc",
+    "raw",
+    "protobuf",
 ];
 
 impl FormatSpec {

@@ -190,10 +190,8 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 fn append_text(whole: &Path, parts: &[PathBuf]) -> Result<()> {
-    let mut target = File::options()
-        .append(true)
-        .open(whole)
-        .map_err(|error| Error::io("write", whole.display(), error))?;
+    let mut target =
+        File::options().append(true).open(whole).map_err(|error| Error::io("write", whole.display(), error))?;
     for part in parts {
         let mut source = File::open(part).map_err(|error| Error::io("read", part.display(), error))?;
         std::io::copy(&mut source, &mut target).map_err(|error| Error::io("write", whole.display(), error))?;

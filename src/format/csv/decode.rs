@@ -153,8 +153,9 @@ impl CsvDecoder {
             return Ok(self.skip_record(bytes, at, eof));
         }
         let columns = self.plan.len();
-        let error = Error::data(format!("the table has {columns} columns, but this record has more"))
-            .help("add the missing columns to the table, or set 'csv.ignore-parse-errors' = 'true' to skip such records");
+        let error = Error::data(format!("the table has {columns} columns, but this record has more")).help(
+            "add the missing columns to the table, or set 'csv.ignore-parse-errors' = 'true' to skip such records",
+        );
         Err(Failure::At(self.place(record, at), error))
     }
 
@@ -297,5 +298,8 @@ impl TextDecoder for CsvDecoder {
 
 #[cold]
 fn not_utf8(at: usize) -> Failure {
-    Failure::At(at, Error::data("the file is not UTF-8 here").help("convert the file to UTF-8, for instance with iconv"))
+    Failure::At(
+        at,
+        Error::data("the file is not UTF-8 here").help("convert the file to UTF-8, for instance with iconv"),
+    )
 }

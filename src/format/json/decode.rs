@@ -181,7 +181,7 @@ impl JsonDecoder {
 
     fn learn(&mut self, line: &[u8]) {
         self.surprises += 1;
-        if self.surprises > 256 && self.surprises % 64 != 0 {
+        if self.surprises > 256 && !self.surprises.is_multiple_of(64) {
             return;
         }
         let shape = Shape::learn(line, self.rows.columns.len(), |name| self.names.get(name).copied());
@@ -190,7 +190,14 @@ impl JsonDecoder {
 
     /// The line from `at` to `end`, which no shape fits. False if it was skipped as malformed.
     #[cold]
-    fn odd_line(&mut self, bytes: &[u8], at: usize, end: usize, invalid: usize, out: Output<'_>) -> Result<(), Failure> {
+    fn odd_line(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        end: usize,
+        invalid: usize,
+        out: Output<'_>,
+    ) -> Result<(), Failure> {
         let line = bytes[at..end].strip_suffix(b"\r").unwrap_or(&bytes[at..end]);
         if line.is_empty() {
             return Ok(());

@@ -41,7 +41,9 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowErr
         return cast(&plain, to);
     }
     match (array.data_type(), to) {
-        (DataType::Timestamp(from, _), DataType::Timestamp(unit, zone)) => timestamps(array, *from, *unit, zone.clone()),
+        (DataType::Timestamp(from, _), DataType::Timestamp(unit, zone)) => {
+            timestamps(array, *from, *unit, zone.clone())
+        }
         _ => cast_strictly(array, to),
     }
 }
@@ -60,12 +62,7 @@ fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// Timestamps in another unit: finer digits are cut off towards the past, also before 1970.
-fn timestamps(
-    array: &ArrayRef,
-    from: TimeUnit,
-    to: TimeUnit,
-    zone: Option<Arc<str>>,
-) -> Result<ArrayRef, ArrowError> {
+fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {
     let values = match from {
         TimeUnit::Second => array.as_primitive::<TimestampSecondType>().values(),
         TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().values(),

@@ -86,8 +86,8 @@ pub fn append_parquet_parts(parts: &[PathBuf], target: &Path) -> Result<()> {
     let Some((_, first, _)) = sources.first() else { return Ok(()) };
     let file = File::create(target).map_err(|error| Error::io("create", &shown, error))?;
     let schema = first.file_metadata().schema_descr().root_schema_ptr();
-    let mut writer = SerializedFileWriter::new(file, schema, properties().into())
-        .map_err(|error| failed("write", &shown, error))?;
+    let mut writer =
+        SerializedFileWriter::new(file, schema, properties().into()).map_err(|error| failed("write", &shown, error))?;
     for entry in first.file_metadata().key_value_metadata().into_iter().flatten() {
         writer.append_key_value_metadata(entry.clone());
     }
@@ -128,6 +128,7 @@ fn append(
 pub fn parquet_is_empty(path: &Path) -> Result<bool> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| Error::io("open", &name, error))?;
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| failed("read", &name, error))?;
+    let metadata =
+        ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| failed("read", &name, error))?;
     Ok(metadata.file_metadata().num_rows() == 0)
 }

@@ -158,7 +158,11 @@ fn rows(text: &str, dialect: Dialect, names: &[&str]) -> (Vec<String>, u64) {
 }
 
 fn dialects() -> impl Strategy<Value = Dialect> {
-    (prop_oneof![Just(Some('"')), Just(None), Just(Some('\''))], prop_oneof![Just(None), Just(Some('\\'))], any::<bool>())
+    (
+        prop_oneof![Just(Some('"')), Just(None), Just(Some('\''))],
+        prop_oneof![Just(None), Just(Some('\\'))],
+        any::<bool>(),
+    )
         .prop_map(|(quote, escape, comments)| Dialect { quote, escape, comments })
 }
 
@@ -178,10 +182,8 @@ fn agrees(text: &str, dialect: Dialect) {
     }
     let columns = [("a", Type::string()), ("b", Type::string())];
     let (found, malformed) = read_in_all_ways(text.as_bytes(), &options, &columns, &[0, 1]).expect("readable");
-    let found: Vec<_> = found
-        .iter()
-        .map(|row| serde_json::from_str::<serde_json::Value>(row).expect("JSON").to_string())
-        .collect();
+    let found: Vec<_> =
+        found.iter().map(|row| serde_json::from_str::<serde_json::Value>(row).expect("JSON").to_string()).collect();
     assert_eq!((found, malformed), rows(text, dialect, &["a", "b"]), "{text:?} {dialect:?}");
 }
 
@@ -220,9 +222,29 @@ proptest! {
 #[test]
 fn corners_read_as_their_twin_does() {
     let texts = [
-        "", "\n", "\r\n", "a", "a,", ",", "a,b\r\n\r\nc,d", "\"a\"\"b\",c\n", "\"a\" \t,b\n", "\"a\"x,b\nc,d\n", "\"", "\"a\nb",
-        "a,b,\n", "a,b,c\nd,e\n", "a\\,b,c\n", "\"a\\\"b\",c\n", "a\\", "# x\na,b\n  # y\n c,d\n", "#\n#", "\"a\",\"b\"\r\"c\",\"d\"",
-        "a,b\n\"c\"\"\",\"\"\n", "x\"y\"z,1\n", "\"\"\"\",\"\"\n",
+        "",
+        "\n",
+        "\r\n",
+        "a",
+        "a,",
+        ",",
+        "a,b\r\n\r\nc,d",
+        "\"a\"\"b\",c\n",
+        "\"a\" \t,b\n",
+        "\"a\"x,b\nc,d\n",
+        "\"",
+        "\"a\nb",
+        "a,b,\n",
+        "a,b,c\nd,e\n",
+        "a\\,b,c\n",
+        "\"a\\\"b\",c\n",
+        "a\\",
+        "# x\na,b\n  # y\n c,d\n",
+        "#\n#",
+        "\"a\",\"b\"\r\"c\",\"d\"",
+        "a,b\n\"c\"\"\",\"\"\n",
+        "x\"y\"z,1\n",
+        "\"\"\"\",\"\"\n",
     ];
     for text in texts {
         for quote in [Some('"'), None] {

@@ -28,8 +28,13 @@ fn csv_is_as_lenient_as_flink() {
                 4, 2024-01-05 , 10:11:12 , true , 12 , 0x1p3 , 2024-01-01 00:00:00.5 \n\
                 5,2024-12-31,10:11:12.345,1,2147483647,1f,2024-01-01 00:00:00.123456789\n";
     let columns = [
-        ("id", Type::Int), ("d", Type::Date), ("t", Type::Time(0)), ("b", Type::Boolean), ("i", Type::Int),
-        ("f", Type::Double), ("ts", Type::Timestamp(9)),
+        ("id", Type::Int),
+        ("d", Type::Date),
+        ("t", Type::Time(0)),
+        ("b", Type::Boolean),
+        ("i", Type::Int),
+        ("f", Type::Double),
+        ("ts", Type::Timestamp(9)),
     ];
     let expected = [
         r#"{"id":1,"d":"2024-02-29","t":"10:11:12","b":true,"i":7,"f":1000.0,"ts":"2024-01-01 00:00:00"}"#,
@@ -105,18 +110,30 @@ fn csv_numbers_are_javas() {
     let text = "127,-32768, +5 ,9223372036854775807\n128,1,1,1\n1,32768,1,1\n1,1,2147483648,1\n1,1,1,9223372036854775808\n\
                 -,+,+-1,\n\t1\t,\u{b}1, 1\u{a0},1\n";
     let expected = [
-        r#"{"a":127,"b":-32768,"c":5,"d":9223372036854775807}"#, r#"{"a":null,"b":1,"c":1,"d":1}"#,
-        r#"{"a":1,"b":null,"c":1,"d":1}"#, r#"{"a":1,"b":1,"c":null,"d":1}"#, r#"{"a":1,"b":1,"c":1,"d":null}"#,
-        r#"{"a":null,"b":null,"c":null,"d":null}"#, r#"{"a":1,"b":1,"c":null,"d":1}"#,
+        r#"{"a":127,"b":-32768,"c":5,"d":9223372036854775807}"#,
+        r#"{"a":null,"b":1,"c":1,"d":1}"#,
+        r#"{"a":1,"b":null,"c":1,"d":1}"#,
+        r#"{"a":1,"b":1,"c":null,"d":1}"#,
+        r#"{"a":1,"b":1,"c":1,"d":null}"#,
+        r#"{"a":null,"b":null,"c":null,"d":null}"#,
+        r#"{"a":1,"b":1,"c":null,"d":1}"#,
     ];
     assert_eq!(csv(text, &columns, CSV_LENIENT), expected);
     let text = "1.5,1e400\n 1e-50 ,-1e-400\nNaN,+NaN\n-Infinity,inf\n0x1.8p1,0x1p-2d\n1f,1D\n.5,5.\n1e,e1\n1_0,1 2\n,\n\
                 3.4028236e38,1e5\n1.17549435E-38,123456789012345678901234567890\n";
     let expected = [
-        r#"{"a":1.5,"b":"Infinity"}"#, r#"{"a":0.0,"b":-0.0}"#, r#"{"a":"NaN","b":"NaN"}"#,
-        r#"{"a":"-Infinity","b":null}"#, r#"{"a":3.0,"b":0.25}"#, r#"{"a":1.0,"b":1.0}"#, r#"{"a":0.5,"b":5.0}"#,
-        r#"{"a":null,"b":null}"#, r#"{"a":null,"b":null}"#, r#"{"a":null,"b":null}"#,
-        r#"{"a":"Infinity","b":100000.0}"#, r#"{"a":1.1754944E-38,"b":1.2345678901234568E29}"#,
+        r#"{"a":1.5,"b":"Infinity"}"#,
+        r#"{"a":0.0,"b":-0.0}"#,
+        r#"{"a":"NaN","b":"NaN"}"#,
+        r#"{"a":"-Infinity","b":null}"#,
+        r#"{"a":3.0,"b":0.25}"#,
+        r#"{"a":1.0,"b":1.0}"#,
+        r#"{"a":0.5,"b":5.0}"#,
+        r#"{"a":null,"b":null}"#,
+        r#"{"a":null,"b":null}"#,
+        r#"{"a":null,"b":null}"#,
+        r#"{"a":"Infinity","b":100000.0}"#,
+        r#"{"a":1.1754944E-38,"b":1.2345678901234568E29}"#,
     ];
     assert_eq!(csv(text, &[("a", Type::Float), ("b", Type::Double)], CSV_LENIENT), expected);
 }
@@ -126,9 +143,16 @@ fn decimals_round_half_up_and_become_null_when_too_long() {
     let text = "1.,.5\n+1.5,-1.5e3\n1e-10,1e37\n1e38,1e-400\n,0\n1e999999999999,5\n1E+2,1e 2\n99999999.994,99999999.995\n\
                 99999999.995,123456789012345678901234567890123456789012e-5\n1.005,-1.005\n";
     let expected = [
-        r#"{"a":1,"b":1}"#, r#"{"a":1.5,"b":-1.5E+3}"#, r#"{"a":0,"b":1E+37}"#, r#"{"a":null,"b":0}"#, r#"{"a":null,"b":0}"#,
-        r#"{"a":null,"b":5}"#, r#"{"a":1E+2,"b":null}"#, r#"{"a":99999999.99,"b":1E+8}"#,
-        r#"{"a":null,"b":1234567890123456789012345678901234568}"#, r#"{"a":1.01,"b":-1}"#,
+        r#"{"a":1,"b":1}"#,
+        r#"{"a":1.5,"b":-1.5E+3}"#,
+        r#"{"a":0,"b":1E+37}"#,
+        r#"{"a":null,"b":0}"#,
+        r#"{"a":null,"b":0}"#,
+        r#"{"a":null,"b":5}"#,
+        r#"{"a":1E+2,"b":null}"#,
+        r#"{"a":99999999.99,"b":1E+8}"#,
+        r#"{"a":null,"b":1234567890123456789012345678901234568}"#,
+        r#"{"a":1.01,"b":-1}"#,
     ];
     assert_eq!(csv(text, &[("a", Type::Decimal(10, 2)), ("b", Type::Decimal(38, 0))], CSV_LENIENT), expected);
 }
@@ -146,26 +170,31 @@ fn csv_null_literals_count_also_inside_quotes() {
     let columns = [("a", Type::string()), ("b", Type::Int), ("c", Type::string())];
     let rows = csv("\"NULL\",1,NULL\nNULL,NULL,x\n", &columns, &[("csv.null-literal", "NULL")]);
     assert_eq!(rows, [r#"{"a":null,"b":1,"c":null}"#, r#"{"a":null,"b":null,"c":"x"}"#]);
-    assert_eq!(csv("1,0\n0,1\n", &[("a", Type::Int), ("b", Type::Int)], &[("csv.null-literal", "0")]), [
-        r#"{"a":1,"b":null}"#,
-        r#"{"a":null,"b":1}"#
-    ]);
+    assert_eq!(
+        csv("1,0\n0,1\n", &[("a", Type::Int), ("b", Type::Int)], &[("csv.null-literal", "0")]),
+        [r#"{"a":1,"b":null}"#, r#"{"a":null,"b":1}"#]
+    );
 }
 
 #[test]
 fn a_byte_order_mark_is_no_text() {
-    assert_eq!(csv("\u{feff}x,1\ny,2\n", &[("a", Type::string()), ("b", Type::Int)], &[]), [
-        r#"{"a":"x","b":1}"#,
-        r#"{"a":"y","b":2}"#
-    ]);
+    assert_eq!(
+        csv("\u{feff}x,1\ny,2\n", &[("a", Type::string()), ("b", Type::Int)], &[]),
+        [r#"{"a":"x","b":1}"#, r#"{"a":"y","b":2}"#]
+    );
     assert_eq!(json("\u{feff}{\"a\":1}\n\u{feff}{\"a\":2}\n", &[("a", Type::Int)], &[]), [r#"{"a":1}"#, r#"{"a":2}"#]);
 }
 
 #[test]
 fn json_values_turn_into_types_as_in_flink() {
     let columns = [
-        ("id", Type::Int), ("i", Type::Int), ("l", Type::BigInt), ("d", Type::Double), ("s", Type::string()),
-        ("b", Type::Boolean), ("m", Type::Decimal(6, 2)),
+        ("id", Type::Int),
+        ("i", Type::Int),
+        ("l", Type::BigInt),
+        ("d", Type::Double),
+        ("s", Type::string()),
+        ("b", Type::Boolean),
+        ("m", Type::Decimal(6, 2)),
     ];
     let text = r#"{"id":1,"i":"7","l":7.9,"d":"1.5","s":12,"b":"true","m":"1.005"}
 {"id":2,"i":-7.9,"l":"9223372036854775807","d":1,"s":true,"b":"yes","m":1.005}
@@ -192,7 +221,10 @@ fn json_lines_are_read_as_far_as_flink_reads_them() {
     let columns = [("a", Type::Int), ("b", Type::string())];
     let cases: [(&str, &[&str]); 12] = [
         ("{\"a\":1,\"b\":\"x\"}\n\n{\"a\":2}\r\n\r\n", &[r#"{"a":1,"b":"x"}"#, r#"{"a":2,"b":null}"#]),
-        ("{\"a\":1,\"b\":\"x\"} garbage\n{\"a\":2,\"b\":\"y\"}{\"a\":3}\n", &[r#"{"a":1,"b":"x"}"#, r#"{"a":2,"b":"y"}"#]),
+        (
+            "{\"a\":1,\"b\":\"x\"} garbage\n{\"a\":2,\"b\":\"y\"}{\"a\":3}\n",
+            &[r#"{"a":1,"b":"x"}"#, r#"{"a":2,"b":"y"}"#],
+        ),
         ("{\"a\":1,\"b\":\"x\",garbage}\n{\"a\":1,\"b\":\"x\",\"c\":[1,}\n{\"a\":7}\n", &[r#"{"a":7,"b":null}"#]),
         ("{\"a\":1,\"b\":\"x\"\n{\"a\":9}\n", &[r#"{"a":9,"b":null}"#]),
         (
@@ -203,12 +235,18 @@ fn json_lines_are_read_as_far_as_flink_reads_them() {
         ("{\"a\":1,\"b\":\"x\ty\"}\n", &[r#"{"a":1,"b":"x\ty"}"#]),
         ("{\"\\u0061\":1,\"b\":\"\\ud83d\\ude00 \\u00e9\"}\n", &[r#"{"a":1,"b":"\uD83D\uDE00 é"}"#]),
         ("{\"a\":1,\"b\":\"\\q\"}\n{\"a\":3,\"c\":\"\\q\",\"b\":\"k\"}\n{\"a\":4}\n", &[r#"{"a":4,"b":null}"#]),
-        ("{\"a\":{\"x\":1},\"b\":\"x\"}\n{\"a\":{\"b\":\"z\"},\"b\":\"x\"}\n", &[
-            r#"{"a":null,"b":null}"#,
-            r#"{"a":null,"b":"z"}"#,
-        ]),
-        (" { \"a\" : 1 ,\t\"b\" : \"x\" } \n { \"a\" : 2 ,\t\"b\" : \"y\" } \n", &[r#"{"a":1,"b":"x"}"#, r#"{"a":2,"b":"y"}"#]),
-        ("{\"a\":01,\"b\":\"x\"}\n{\"a\":1,\"b\":\"x\"}\n{\"a\":01,\"b\":\"x\"}\n{\"a\":+1}\n{\"a\":.5}\n", &[r#"{"a":1,"b":"x"}"#]),
+        (
+            "{\"a\":{\"x\":1},\"b\":\"x\"}\n{\"a\":{\"b\":\"z\"},\"b\":\"x\"}\n",
+            &[r#"{"a":null,"b":null}"#, r#"{"a":null,"b":"z"}"#],
+        ),
+        (
+            " { \"a\" : 1 ,\t\"b\" : \"x\" } \n { \"a\" : 2 ,\t\"b\" : \"y\" } \n",
+            &[r#"{"a":1,"b":"x"}"#, r#"{"a":2,"b":"y"}"#],
+        ),
+        (
+            "{\"a\":01,\"b\":\"x\"}\n{\"a\":1,\"b\":\"x\"}\n{\"a\":01,\"b\":\"x\"}\n{\"a\":+1}\n{\"a\":.5}\n",
+            &[r#"{"a":1,"b":"x"}"#],
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(json(text, &columns, JSON_LENIENT), expected, "{text}");

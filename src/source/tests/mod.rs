@@ -94,7 +94,11 @@ pub(super) fn read_in_all_ways(
                 (Err(error), Err(cut)) => {
                     assert_eq!((error.message(), error.place()), (cut.message(), cut.place()));
                 }
-                _ => panic!("blocks of {block_bytes} bytes: {:?} but {:?}", whole.as_ref().map(|w| &w.0), cut.map(|c| c.0)),
+                _ => panic!(
+                    "blocks of {block_bytes} bytes: {:?} but {:?}",
+                    whole.as_ref().map(|w| &w.0),
+                    cut.map(|c| c.0)
+                ),
             }
         }
     }

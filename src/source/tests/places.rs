@@ -1,6 +1,6 @@
 //! Errors name the file, the line, the column and what to do.
 
-use super::{read_in_all_ways, schema, scan, spec};
+use super::{read_in_all_ways, scan, schema, spec};
 use crate::error::{Error, ErrorKind};
 use crate::source::open;
 use crate::types::Type;
@@ -37,7 +37,10 @@ fn wrong_csv_is_reported_where_it_stands() {
     check(&failure(b"a,1\nb\xFF,2\n", &ignoring, &columns), 2, 2, "not UTF-8", "convert");
     check(
         &failure(b"9999-01-01 00:00:00\n", CSV, &[("t", Type::Timestamp(9))]),
-        1, 1, "out of the range", "6 fractional digits",
+        1,
+        1,
+        "out of the range",
+        "6 fractional digits",
     );
 }
 
@@ -77,8 +80,16 @@ fn wrong_options_are_reported_with_a_remedy() {
     assert_eq!(fails(&[("format", "debezium-json")]).kind(), ErrorKind::Unsupported);
     assert!(fails(&[("format", "csv"), ("csv.field-delimiter", ";;")]).message().contains("one character"));
     assert!(fails(&[("format", "csv"), ("csv.feld-delimiter", ";")]).remedy().unwrap().contains("csv.field-delimiter"));
-    assert!(fails(&[("format", "json"), ("json.timestamp-format.standard", "ISO8601")]).remedy().unwrap().contains("ISO-8601"));
-    assert_eq!(spec(&[("format", "json")], &schema(&[("r", Type::Row(Vec::new()))])).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert!(
+        fails(&[("format", "json"), ("json.timestamp-format.standard", "ISO8601")])
+            .remedy()
+            .unwrap()
+            .contains("ISO-8601")
+    );
+    assert_eq!(
+        spec(&[("format", "json")], &schema(&[("r", Type::Row(Vec::new()))])).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
 }
 
 #[test]
@@ -122,8 +133,32 @@ fn byte_soup_never_panics() {
         state
     };
     let pieces: &[&[u8]] = &[
-        b",", b"\"", b"\n", b"\r", b"{", b"}", b"\"a\":", b"1", b"-", b".", b"e", b":", b"\\", b"\\u12", b"[", b"]", b"null",
-        b"2024-01-01 00:00:00", b"\xFF", b"\xC3", b"\xEF\xBB\xBF", b"\0", b"#", b" ", b"{\"a\":\"x\",\"b\":1}\n", b"x,1,,\n",
+        b",",
+        b"\"",
+        b"\n",
+        b"\r",
+        b"{",
+        b"}",
+        b"\"a\":",
+        b"1",
+        b"-",
+        b".",
+        b"e",
+        b":",
+        b"\\",
+        b"\\u12",
+        b"[",
+        b"]",
+        b"null",
+        b"2024-01-01 00:00:00",
+        b"\xFF",
+        b"\xC3",
+        b"\xEF\xBB\xBF",
+        b"\0",
+        b"#",
+        b" ",
+        b"{\"a\":\"x\",\"b\":1}\n",
+        b"x,1,,\n",
     ];
     for _ in 0..300 {
         let mut text = Vec::new();
