@@ -25,6 +25,14 @@ pub(super) fn compare(
     match kinds {
         (Type::Float, Type::Float) => floats::<Float32Type>(operator, left, right, count),
         (Type::Double, Type::Double) => floats::<Float64Type>(operator, left, right, count),
+        // Flink tests a DECIMAL and a DOUBLE for equality as doubles, and orders them by Double.compare.
+        (Type::Decimal(..), Type::Double) | (Type::Double, Type::Decimal(..))
+            if matches!(operator, Compare::Equal | Compare::NotEqual) =>
+        {
+            let (left, right) = (doubles(left, kinds.0)?, doubles(right, kinds.1)?);
+            let equal = operator == Compare::Equal;
+            build_flags(count, |row| Ok(left(row).zip(right(row)).map(|(a, b)| (a == b) == equal)))
+        }
         (Type::Decimal(..) | Type::Double, Type::Decimal(..) | Type::Double) => {
             let ordering = decimal_order(left, right, kinds)?;
             build_flags(count, |row| Ok(ordering(row).map(|order| holds(operator, order))))
@@ -124,7 +132,14 @@ pub(super) fn distinct(
     count: usize,
 ) -> Result<ArrayRef> {
     let either_null = kinds.0 == &Type::Null || kinds.1 == &Type::Null;
-    let equal = if either_null { None } else { Some(compare(Compare::Equal, left, right, kinds, count)?) };
+    let equal = match kinds {
+        _ if either_null => None,
+        (Type::Decimal(..), Type::Double) | (Type::Double, Type::Decimal(..)) => {
+            let ordering = decimal_order(left, right, kinds)?;
+            Some(build_flags(count, |row| Ok(ordering(row).map(Ordering::is_eq)))?)
+        }
+        _ => Some(compare(Compare::Equal, left, right, kinds, count)?),
+    };
     let equal = match &equal {
         Some(array) => Some(array.as_any().downcast_ref::<BooleanArray>().ok_or_else(|| Error::internal("no flags"))?),
         None => None,

@@ -251,3 +251,9 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
         Type::Null | Type::Array(_) | Type::Map(..) | Type::Row(_) => return Err(mismatch()),
     })
 }
+
+/// The same bits under another type, so that tests can make columns of any moment.
+#[cfg(test)]
+pub(crate) fn retype_for_tests(array: ArrayRef, kind: &Type) -> ArrayRef {
+    value::retype(array, kind).expect("the same layout")
+}

@@ -542,6 +542,11 @@ fn number(name: &str, args: &mut Args) -> Result<Option<Expr>> {
 fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
     let common = |args: &[Expr]| {
         let types: Vec<DataType> = args.iter().map(|arg| arg.data_type().clone()).collect();
+        // These functions are Flink's own, and there DOUBLE is wider than FLOAT.
+        let double = types.iter().any(|t| t.kind == Type::Double);
+        let widen =
+            |t: DataType| if double && t.kind == Type::Float { DataType { kind: Type::Double, ..t } } else { t };
+        let types: Vec<DataType> = types.into_iter().map(widen).collect();
         super::common_type(&types).ok_or_else(|| {
             let kinds: Vec<String> = types.iter().map(|t| t.kind.to_string()).collect();
             Error::script(format!("the arguments of {name} have no common type: {}", kinds.join(", ")))
