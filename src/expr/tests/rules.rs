@@ -78,6 +78,20 @@ fn three_valued_logic_keeps_unknown_apart_from_false() {
 }
 
 #[test]
+fn constants_and_columns_mix_in_every_list() {
+    gives("5 IN (1, v)", ["FALSE", "TRUE", "NULL", "FALSE"]);
+    gives("5 IN (5, v)", ["TRUE"; 4]);
+    gives("GREATEST(1, v, 2)", ["2", "5", "NULL", "2"]);
+    gives("COALESCE(NULL, v, 1)", ["0", "5", "1", "-3"]);
+    gives("CASE WHEN TRUE THEN v ELSE 1 END", ["0", "5", "NULL", "-3"]);
+    gives("CASE WHEN v > 0 THEN 1 ELSE 10 / 5 END", ["2", "1", "2", "2"]);
+    gives("TRUE AND 10 / 5 = 2", ["TRUE"; 4]);
+    gives("1 = 2 OR v = 5", ["FALSE", "TRUE", "NULL", "FALSE"]);
+    gives("CONCAT_WS('-', 'a', k)", ["a-a", "a-12x", "a", "a-7"]);
+    gives("1 IS DISTINCT FROM v", ["TRUE"; 4]);
+}
+
+#[test]
 fn a_filter_takes_unknown_for_false() {
     let expr = text::expression("v > -1", &schema()).unwrap();
     let mask = expr.eval_filter(&rows(), &context("UTC")).unwrap();
