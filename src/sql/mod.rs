@@ -11,6 +11,7 @@ mod interval;
 mod logical;
 mod lower;
 mod query;
+mod render;
 mod scope;
 mod session;
 mod settings;

@@ -285,7 +285,9 @@ fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {
             let _ = parser.consume_token(&Token::Comma);
         }
     }
-    match parse_statement(parser)? {
+    let statement =
+        if is_word(parser, 0, "STATEMENT") { parse_statement_set(parser, false)? } else { parse_statement(parser)? };
+    match statement {
         statement @ (Statement::Query(_) | Statement::Insert(_) | Statement::StatementSet(_)) => {
             Ok(Statement::Explain(Box::new(statement)))
         }
@@ -306,8 +308,13 @@ fn parse_execute(parser: &mut Parser<'_>) -> Parsed<Statement> {
             unsupported("EXECUTE of anything but a statement set", start.span)
         };
     }
-    parser.next_token();
-    parser.next_token();
+    parse_statement_set(parser, begins)
+}
+
+/// `STATEMENT SET BEGIN insert; … END`, or with `begins` `STATEMENT SET; insert; … END`.
+fn parse_statement_set(parser: &mut Parser<'_>, begins: bool) -> Parsed<Statement> {
+    let start = parser.next_token();
+    parser.expect_keyword_is(Keyword::SET)?;
     if begins {
         parser.expect_token(&Token::SemiColon)?;
     } else {

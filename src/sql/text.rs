@@ -141,13 +141,18 @@ fn word(token: Option<&TokenWithSpan>) -> &str {
 }
 
 /// True inside `EXECUTE STATEMENT SET BEGIN …` and `BEGIN STATEMENT SET; …`, until their END.
-fn in_statement_set(tokens: &[TokenWithSpan]) -> bool {
+fn in_statement_set(mut tokens: &[TokenWithSpan]) -> bool {
+    if word(tokens.first()).eq_ignore_ascii_case("EXPLAIN") {
+        let plan_for = if word(tokens.get(1)).eq_ignore_ascii_case("PLAN") { 3 } else { 1 };
+        let Some(rest) = tokens.get(plan_for..) else { return false };
+        tokens = rest;
+    }
     let first: Vec<&str> = (0..3).map(|i| word(tokens.get(i))).collect();
     let is = |i: usize, name: &str| first[i].eq_ignore_ascii_case(name);
-    let starts = (is(0, "EXECUTE") && is(1, "STATEMENT") && is(2, "SET")
-        || is(0, "BEGIN") && is(1, "STATEMENT") && is(2, "SET"))
-        && tokens.len() >= 3;
-    if !starts {
+    let execute = (is(0, "EXECUTE") || is(0, "BEGIN")) && is(1, "STATEMENT") && is(2, "SET");
+    // EXPLAIN takes the set without EXECUTE.
+    let bare = is(0, "STATEMENT") && is(1, "SET") && is(2, "BEGIN");
+    if !execute && !bare {
         return false;
     }
     // The END of a CASE never follows a semicolon or BEGIN.
