@@ -1,0 +1,219 @@
+//! The kernels' names.
+
+/// A kernel: what [`super::super::Expr::Call`] computes. The resolver chose the types of its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    Arithmetic(Arithmetic),
+    Negate,
+    /// Both sides have the same type, or one is DECIMAL and the other DOUBLE.
+    Compare(Compare),
+    /// IS DISTINCT FROM; `negated`: IS NOT DISTINCT FROM.
+    Distinct {
+        negated: bool,
+    },
+    And,
+    Or,
+    Not,
+    /// `negated`: IS NOT NULL.
+    IsNull {
+        negated: bool,
+    },
+    /// IS TRUE or IS FALSE; `negated`: IS NOT …
+    Is {
+        value: bool,
+        negated: bool,
+    },
+    Like,
+    Similar,
+    /// x, then the list; all of the same type.
+    In,
+    Coalesce,
+    Greatest,
+    Least,
+    Text(Text),
+    Math(Math),
+    Time(Time),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Functions of strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    Upper,
+    Lower,
+    Trim,
+    TrimStart,
+    TrimEnd,
+    Length,
+    Substring,
+    Left,
+    Right,
+    PadStart,
+    PadEnd,
+    Repeat,
+    Replace,
+    Reverse,
+    Concat,
+    ConcatWithSeparator,
+    Position,
+    Locate,
+    Instr,
+    InitCap,
+    Ascii,
+    Chr,
+    Overlay,
+    SplitIndex,
+    StartsWith,
+    EndsWith,
+    Regexp,
+    RegexpExtract,
+    RegexpReplace,
+}
+
+/// Functions of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Math {
+    Abs,
+    Sign,
+    Ceil,
+    Floor,
+    Round,
+    Truncate,
+    Power,
+    Sqrt,
+    Ln,
+    Log10,
+    Log2,
+    /// LOG(base, x).
+    LogBase,
+    Exp,
+    Pi,
+    E,
+    Sin,
+    Cos,
+    Tan,
+    Cot,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Degrees,
+    Radians,
+}
+
+/// Functions of dates, times and intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    Extract(Unit),
+    Floor(Unit),
+    Ceil(Unit),
+    /// TIMESTAMPDIFF(unit, from, to).
+    Difference(Unit),
+    /// A date, time or timestamp plus (or minus) an interval.
+    Shift {
+        minus: bool,
+    },
+    /// The milliseconds between two timestamps or dates, as an INTERVAL DAY TO SECOND.
+    Elapsed,
+    /// An interval times an integer.
+    Scale,
+    DateFormat,
+    ToDate,
+    ToTimestamp,
+    ToTimestampLtz,
+    FromUnixTime,
+    UnixTimestamp,
+    ConvertTz,
+    CurrentDate,
+    CurrentTime,
+    CurrentTimestamp,
+    LocalTimestamp,
+}
+
+/// A unit of time, as in EXTRACT and FLOOR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Millennium,
+    Century,
+    Decade,
+    Year,
+    Quarter,
+    Month,
+    Week,
+    Day,
+    DayOfYear,
+    DayOfWeek,
+    IsoDayOfWeek,
+    IsoYear,
+    Hour,
+    Minute,
+    Second,
+    Millisecond,
+    Microsecond,
+    Nanosecond,
+    Epoch,
+}
+
+impl Unit {
+    /// By its SQL name, any case; plural and singular.
+    pub fn parse(text: &str) -> Option<Unit> {
+        let name = text.trim().to_ascii_uppercase();
+        let name = name.strip_prefix("SQL_TSI_").unwrap_or(&name);
+        Some(match name {
+            "MILLENNIUM" => Unit::Millennium,
+            "CENTURY" => Unit::Century,
+            "DECADE" => Unit::Decade,
+            "YEAR" | "YEARS" => Unit::Year,
+            "QUARTER" | "QUARTERS" => Unit::Quarter,
+            "MONTH" | "MONTHS" => Unit::Month,
+            "WEEK" | "WEEKS" => Unit::Week,
+            "DAY" | "DAYS" => Unit::Day,
+            "DOY" => Unit::DayOfYear,
+            "DOW" => Unit::DayOfWeek,
+            "ISODOW" => Unit::IsoDayOfWeek,
+            "ISOYEAR" => Unit::IsoYear,
+            "HOUR" | "HOURS" => Unit::Hour,
+            "MINUTE" | "MINUTES" => Unit::Minute,
+            "SECOND" | "SECONDS" => Unit::Second,
+            "MILLISECOND" | "MILLISECONDS" => Unit::Millisecond,
+            "MICROSECOND" | "MICROSECONDS" => Unit::Microsecond,
+            "NANOSECOND" | "NANOSECONDS" => Unit::Nanosecond,
+            "EPOCH" => Unit::Epoch,
+            _ => return None,
+        })
+    }
+
+    /// Milliseconds of units from a week down to a millisecond.
+    pub fn millis(self) -> Option<i64> {
+        Some(match self {
+            Unit::Week => 604_800_000,
+            Unit::Day => 86_400_000,
+            Unit::Hour => 3_600_000,
+            Unit::Minute => 60_000,
+            Unit::Second => 1_000,
+            Unit::Millisecond => 1,
+            _ => return None,
+        })
+    }
+}

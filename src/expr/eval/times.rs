@@ -1,0 +1,516 @@
+//! Functions of dates, times, timestamps and intervals.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, PrimitiveArray};
+use arrow::datatypes::{Date32Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType};
+use jiff::tz::TimeZone;
+
+use super::calendar::{self, DAY_MS, Moment};
+use super::cast::{moments, out_of_range, stored};
+use super::format::{Pattern, Patterns};
+use super::function::{Time, Unit};
+use super::value::{Read, Texts, Value, build, build_texts, numbers, texts};
+use super::{EvalContext, parse, zone};
+use crate::error::{Error, Result};
+use crate::types::Type;
+
+/// What Flink's text functions expect where no pattern is given.
+const DEFAULT_PATTERN: &str = "yyyy-MM-dd HH:mm:ss";
+
+/// A function of dates and times.
+pub(super) fn time(
+    function: Time,
+    values: &[Value],
+    kinds: &[&Type],
+    out: &Type,
+    count: usize,
+    context: &EvalContext,
+) -> Result<ArrayRef> {
+    match function {
+        Time::CurrentDate | Time::CurrentTime | Time::CurrentTimestamp | Time::LocalTimestamp => {
+            return now(function, out, count, context);
+        }
+        Time::UnixTimestamp if values.is_empty() => {
+            return build::<Int64Type>(count, |_| Ok(Some(context.now_ms.div_euclid(1000))));
+        }
+        _ => {}
+    }
+    let value = argument(values, 0)?;
+    let kind = kinds.first().copied().unwrap_or(&Type::Null);
+    match function {
+        Time::Extract(unit) => extract(unit, value, kind, count, context),
+        Time::Floor(unit) => round(unit, false, value, kind, count, context),
+        Time::Ceil(unit) => round(unit, true, value, kind, count, context),
+        Time::Difference(unit) => difference(unit, (value, kind), (argument(values, 1)?, kinds[1]), count),
+        Time::Elapsed => {
+            let (from, to) = (moments(value, kind)?, moments(argument(values, 1)?, kinds[1])?);
+            build::<Int64Type>(count, |row| Ok(from(row).zip(to(row)).map(|(a, b)| b.millis.wrapping_sub(a.millis))))
+        }
+        Time::Shift { minus } => shift((value, kind), (argument(values, 1)?, kinds[1]), minus, count),
+        Time::DateFormat => date_format(value, kind, argument(values, 1)?, count, context),
+        Time::ToDate => to_date(value, values.get(1), count),
+        Time::ToTimestamp => to_timestamp(value, values.get(1), None, out, count),
+        Time::ToTimestampLtz if kind.is_string() => to_timestamp(value, values.get(1), values.get(2), out, count),
+        Time::ToTimestampLtz => ltz_of_number(value, values.get(1), out, count),
+        Time::FromUnixTime => from_unix_time(value, values.get(1), count, context),
+        Time::UnixTimestamp => unix_timestamp(value, values.get(1), count, context),
+        Time::ConvertTz => convert_tz(values, count),
+        _ => Err(Error::internal(format!("{function:?} as a function of times"))),
+    }
+}
+
+fn argument(values: &[Value], at: usize) -> Result<&Value> {
+    values.get(at).ok_or_else(|| Error::internal("a function of times lacks an argument"))
+}
+
+fn now(function: Time, out: &Type, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    let local = || Ok::<i64, Error>(zone::to_local(&zone::zone(&context.time_zone)?, context.now_ms));
+    match function {
+        Time::CurrentDate => {
+            let days = local()?.div_euclid(DAY_MS) as i32;
+            build::<Date32Type>(count, |_| Ok(Some(days)))
+        }
+        Time::CurrentTime => {
+            let in_day = local()?.rem_euclid(DAY_MS) as i32;
+            build::<Time32MillisecondType>(count, |_| Ok(Some(in_day - in_day % 1000)))
+        }
+        Time::LocalTimestamp => {
+            let local = local()?;
+            stored(count, out, |_| Ok(Some(local)))
+        }
+        _ => stored(count, out, |_| Ok(Some(context.now_ms))),
+    }
+}
+
+/// The session's zone for TIMESTAMP_LTZ, UTC for all else.
+fn zone_of(kind: &Type, context: &EvalContext) -> Result<TimeZone> {
+    if matches!(kind, Type::TimestampLtz(_)) { zone::zone(&context.time_zone) } else { Ok(TimeZone::UTC) }
+}
+
+fn extract(unit: Unit, value: &Value, kind: &Type, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    match kind {
+        Type::IntervalYearMonth => {
+            let values = numbers::<Int32Type>(value)?;
+            return build::<Int64Type>(count, |row| {
+                Ok(values.read(row).map(|months| {
+                    let months = i64::from(months);
+                    match unit {
+                        Unit::Year => months / 12,
+                        Unit::Month => months % 12,
+                        Unit::Quarter => months % 12 / 3 + 1,
+                        Unit::Decade => months / 120,
+                        Unit::Century => months / 1200,
+                        Unit::Millennium => months / 12_000,
+                        _ => 0,
+                    }
+                }))
+            });
+        }
+        Type::IntervalDaySecond => {
+            let values = numbers::<Int64Type>(value)?;
+            return build::<Int64Type>(count, |row| {
+                Ok(values.read(row).map(|millis| match unit {
+                    Unit::Day => millis / DAY_MS,
+                    Unit::Epoch => millis / 1000,
+                    _ => part_of_day(unit, Moment::from_millis(millis)),
+                }))
+            });
+        }
+        _ => {}
+    }
+    let zone = zone_of(kind, context)?;
+    let values = moments(value, kind)?;
+    build::<Int64Type>(count, |row| {
+        Ok(values(row).map(|moment| {
+            let local = moment.plus_millis(zone::offset_ms(&zone, moment.millis));
+            match unit {
+                Unit::Epoch => moment.millis / 1000,
+                _ if unit_is_of_day(unit) => part_of_day(unit, local),
+                // Flink cuts toward zero: before 1970, a time of day belongs to the next date.
+                _ => part_of_date(unit, local.millis / DAY_MS),
+            }
+        }))
+    })
+}
+
+fn unit_is_of_day(unit: Unit) -> bool {
+    matches!(unit, Unit::Hour | Unit::Minute | Unit::Second | Unit::Millisecond | Unit::Microsecond | Unit::Nanosecond)
+}
+
+fn part_of_day(unit: Unit, moment: Moment) -> i64 {
+    let (millis, nanos) = (moment.millis, i64::from(moment.nanos));
+    match unit {
+        Unit::Hour => millis % DAY_MS / 3_600_000,
+        Unit::Minute => millis % 3_600_000 / 60_000,
+        Unit::Second => millis % 60_000 / 1000,
+        Unit::Millisecond => millis % 1000,
+        Unit::Microsecond => millis % 1000 * 1000 + nanos / 1000,
+        Unit::Nanosecond => millis % 1000 * 1_000_000 + nanos,
+        _ => 0,
+    }
+}
+
+fn part_of_date(unit: Unit, days: i64) -> i64 {
+    let (year, month, day) = calendar::date_of(days);
+    let up = |length: i64| if year > 0 { (year + length - 1) / length } else { -((length - year) / length) };
+    match unit {
+        Unit::Year => year,
+        Unit::IsoYear => calendar::iso_week(days).0,
+        Unit::Quarter => (month + 2) / 3,
+        Unit::Month => month,
+        Unit::Day => day,
+        Unit::Week => calendar::iso_week(days).1,
+        Unit::DayOfYear => calendar::day_of_year(days),
+        Unit::DayOfWeek => calendar::iso_day_of_week(days) % 7 + 1,
+        Unit::IsoDayOfWeek => calendar::iso_day_of_week(days),
+        Unit::Decade => year.div_euclid(10),
+        Unit::Century => up(100),
+        _ => up(1000),
+    }
+}
+
+/// FLOOR and CEIL to a unit.
+fn round(unit: Unit, up: bool, value: &Value, kind: &Type, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    match kind {
+        Type::Date => {
+            let values = numbers::<Date32Type>(value)?;
+            return build::<Date32Type>(count, |row| {
+                Ok(values.read(row).map(|days| calendar::round_days(days.into(), unit, up) as i32))
+            });
+        }
+        Type::Time(_) => {
+            let length = unit.millis().unwrap_or(1);
+            let values = numbers::<Time32MillisecondType>(value)?;
+            return build::<Time32MillisecondType>(count, |row| match values.read(row) {
+                None => Ok(None),
+                Some(time) => match round_millis(time.into(), length, up) {
+                    rounded if rounded >= DAY_MS => Err(Error::data("CEIL of a TIME gives 24:00:00, which is no TIME")),
+                    rounded => Ok(Some(rounded as i32)),
+                },
+            });
+        }
+        _ => {}
+    }
+    let (Type::Timestamp(precision) | Type::TimestampLtz(precision)) = kind else {
+        return Err(Error::internal(format!("FLOOR of {kind}")));
+    };
+    let zone = zone_of(kind, context)?;
+    let values = moments(value, kind)?;
+    stored(count, kind, |row| match values(row) {
+        None => Ok(None),
+        Some(moment) => {
+            // The offset of the instant, not that of the result: after a change of clocks, Flink's days begin odd.
+            let offset = zone::offset_ms(&zone, moment.millis);
+            let local = moment.millis.wrapping_add(offset);
+            let rounded = match unit {
+                Unit::Week => calendar::round_days(local / DAY_MS, unit, up).wrapping_mul(DAY_MS),
+                _ => match unit.millis() {
+                    Some(length) => round_millis(local, length, up),
+                    None => calendar::round_days(local / DAY_MS, unit, up).wrapping_mul(DAY_MS),
+                },
+            };
+            let rounded = Moment::from_millis(rounded.wrapping_sub(offset));
+            rounded.to_stored(*precision).map(Some).ok_or_else(|| out_of_range(rounded, kind))
+        }
+    })
+}
+
+fn round_millis(millis: i64, length: i64, up: bool) -> i64 {
+    let rest = millis.rem_euclid(length);
+    let floor = millis.wrapping_sub(rest);
+    if up && rest > 0 { floor.wrapping_add(length) } else { floor }
+}
+
+/// TIMESTAMPDIFF: whole units from the first to the second, as INT.
+fn difference(unit: Unit, from: (&Value, &Type), to: (&Value, &Type), count: usize) -> Result<ArrayRef> {
+    let (from, to) = (moments(from.0, from.1)?, moments(to.0, to.1)?);
+    build::<Int32Type>(count, |row| {
+        Ok(from(row).zip(to(row)).map(|(from, to)| {
+            let (from, to) = (from.millis, to.millis);
+            match unit {
+                Unit::Year => calendar::months_between(from, to) / 12,
+                Unit::Quarter => calendar::months_between(from, to) / 3,
+                Unit::Month => calendar::months_between(from, to),
+                _ => to.wrapping_sub(from) / unit.millis().unwrap_or(1),
+            }
+        } as i32))
+    })
+}
+
+/// A date, time or timestamp plus or minus an interval.
+fn shift(
+    (value, kind): (&Value, &Type),
+    (interval, interval_kind): (&Value, &Type),
+    minus: bool,
+    count: usize,
+) -> Result<ArrayRef> {
+    let sign = if minus { -1 } else { 1 };
+    let months = *interval_kind == Type::IntervalYearMonth;
+    if let (false, Type::Timestamp(0..=3) | Type::TimestampLtz(0..=3), Value::Constant(by)) = (months, kind, interval)
+        && let Some(by) = by.as_any().downcast_ref::<PrimitiveArray<Int64Type>>()
+        && let Some(array) = value.array().as_any().downcast_ref::<PrimitiveArray<TimestampMillisecondType>>()
+        && !by.is_null(0)
+        && array.len() == count
+    {
+        let by = by.value(0).wrapping_mul(sign);
+        let moved: PrimitiveArray<TimestampMillisecondType> = array.unary(|x| x.wrapping_add(by));
+        return Ok(Arc::new(moved.with_data_type(array.data_type().clone())));
+    }
+    let by: Box<dyn Fn(usize) -> Option<i64>> = if months {
+        let values = numbers::<Int32Type>(interval)?;
+        Box::new(move |row| values.read(row).map(|x| i64::from(x) * sign))
+    } else {
+        let values = numbers::<Int64Type>(interval)?;
+        Box::new(move |row| values.read(row).map(|x| x.wrapping_mul(sign)))
+    };
+    match kind {
+        Type::Date => {
+            let values = numbers::<Date32Type>(value)?;
+            build::<Date32Type>(count, |row| {
+                Ok(values.read(row).zip(by(row)).map(|(days, by)| {
+                    let days = i64::from(days);
+                    (if months { calendar::add_months(days, by) } else { days.wrapping_add(by / DAY_MS) }) as i32
+                }))
+            })
+        }
+        Type::Time(_) => {
+            let values = numbers::<Time32MillisecondType>(value)?;
+            build::<Time32MillisecondType>(count, |row| {
+                Ok(values.read(row).zip(by(row)).map(|(time, by)| {
+                    if months { time } else { i64::from(time).wrapping_add(by).rem_euclid(DAY_MS) as i32 }
+                }))
+            })
+        }
+        Type::Timestamp(precision) | Type::TimestampLtz(precision) => {
+            let values = moments(value, kind)?;
+            stored(count, kind, |row| match values(row).zip(by(row)) {
+                None => Ok(None),
+                Some((moment, by)) => {
+                    let moved = if months {
+                        Moment { millis: calendar::add_months_to_millis(moment.millis, by), ..moment }
+                    } else {
+                        moment.plus_millis(by)
+                    };
+                    moved.to_stored(*precision).map(Some).ok_or_else(|| out_of_range(moved, kind))
+                }
+            })
+        }
+        _ => Err(Error::internal(format!("{kind} plus an interval"))),
+    }
+}
+
+/// DATE_FORMAT of a timestamp, or of a text that is one.
+fn date_format(value: &Value, kind: &Type, pattern: &Value, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    let mut patterns = Patterns::new(texts(pattern)?);
+    if kind.is_string() {
+        let values = texts(value)?;
+        let default = Pattern::parse(DEFAULT_PATTERN)?;
+        return build_texts(count, |row| {
+            let moment = values.read(row).and_then(|text| default.parse_lenient(text)).map(Moment::from_millis);
+            match (moment, patterns.at(row)?) {
+                (Some(moment), Some(pattern)) => pattern.format(moment).map(Some),
+                _ => Ok(None),
+            }
+        });
+    }
+    let zone = zone_of(kind, context)?;
+    let values = moments(value, kind)?;
+    build_texts(count, |row| match (values(row), patterns.at(row)?) {
+        (Some(moment), Some(pattern)) => {
+            pattern.format(moment.plus_millis(zone::offset_ms(&zone, moment.millis))).map(Some)
+        }
+        _ => Ok(None),
+    })
+}
+
+/// TO_DATE(text[, pattern]); NULL for what is no date.
+fn to_date(value: &Value, pattern: Option<&Value>, count: usize) -> Result<ArrayRef> {
+    let values = texts(value)?;
+    let Some(pattern) = pattern else {
+        return build::<Date32Type>(count, |row| Ok(values.read(row).and_then(parse::parse_date)));
+    };
+    let mut patterns = Patterns::new(texts(pattern)?);
+    build::<Date32Type>(count, |row| match (values.read(row), patterns.at(row)?) {
+        (Some(text), Some(pattern)) => Ok(pattern.parse_lenient(text).map(|millis| millis.div_euclid(DAY_MS) as i32)),
+        _ => Ok(None),
+    })
+}
+
+/// TO_TIMESTAMP(text[, pattern]) and TO_TIMESTAMP_LTZ(text[, pattern[, zone]]), whose zone is UTC
+/// unless given. NULL for what is no timestamp. An offset in the text is read over.
+fn to_timestamp(
+    value: &Value,
+    pattern: Option<&Value>,
+    zone_name: Option<&Value>,
+    out: &Type,
+    count: usize,
+) -> Result<ArrayRef> {
+    let values = texts(value)?;
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
+    let zones = zone_name.map(texts).transpose()?;
+    let mut zones = zones.map(Zones::new);
+    stored(count, out, |row| {
+        let Some(text) = values.read(row) else {
+            return Ok(None);
+        };
+        let moment = match &mut patterns {
+            None => parse::parse_timestamp(text),
+            Some(patterns) => match patterns.at(row)? {
+                None => None,
+                Some(pattern) => pattern.parse_smart(text).or_else(|| parse_jdbc(text)),
+            },
+        };
+        let Some(moment) = moment else {
+            return Ok(None);
+        };
+        Ok(match &mut zones {
+            None => Some(moment.millis),
+            Some(zones) => zones.at(row).map(|zone| zone::from_local(zone, moment.millis)),
+        })
+    })
+}
+
+/// What Flink falls back to: `yyyy-[m]m-[d]d hh:mm:ss[.f…]` with hours and days that may overflow.
+fn parse_jdbc(text: &str) -> Option<Moment> {
+    let text = text.trim();
+    let whole;
+    let text = if (8..=10).contains(&text.len()) {
+        whole = format!("{text} 00:00:00");
+        whole.as_str()
+    } else {
+        text
+    };
+    let (date, time) = text.split_once(' ')?;
+    let number = |text: &str, longest: usize| {
+        let fits = (1..=longest).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        if fits { text.parse::<i64>().ok() } else { None }
+    };
+    let mut parts = date.splitn(3, '-');
+    let (year, month, day) = (parts.next()?, number(parts.next()?, 2)?, number(parts.next()?, 2)?);
+    let year = if year.len() == 4 { number(year, 4)? } else { return None };
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let mut parts = time.trim().splitn(3, ':');
+    let (hour, minute) = (number(parts.next()?, 9)?, number(parts.next()?, 9)?);
+    let rest = parts.next()?;
+    let (second, fraction) = rest.split_once('.').unwrap_or((rest, "0"));
+    let second = number(second, 9)?;
+    let nanos = number(fraction, 9)? * 10i64.pow(9 - fraction.len() as u32);
+    let millis =
+        calendar::days_of(year, month, day) * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + nanos / 1_000_000;
+    Some(Moment { millis, nanos: (nanos % 1_000_000) as i32 })
+}
+
+/// TO_TIMESTAMP_LTZ(n[, digits]): n counts seconds (0), milliseconds (3), or finer units. NULL beyond the year 9999.
+fn ltz_of_number(value: &Value, digits: Option<&Value>, out: &Type, count: usize) -> Result<ArrayRef> {
+    const YEAR_0: i64 = -62_167_219_200_000;
+    const YEAR_10000: i64 = 253_402_300_800_000;
+    let (Type::TimestampLtz(precision) | Type::Timestamp(precision)) = out else {
+        return Err(Error::internal(format!("TO_TIMESTAMP_LTZ gives {out}")));
+    };
+    let values = numbers::<Int64Type>(value)?;
+    let digits = digits.map(numbers::<Int32Type>).transpose()?;
+    stored(count, out, |row| {
+        let digits = digits.as_ref().map_or(Some(3), |digits| digits.read(row));
+        let Some((number, digits)) = values.read(row).zip(digits) else {
+            return Ok(None);
+        };
+        let moment = match digits {
+            0..=2 => {
+                let unit = 10i64.pow(3 - digits as u32);
+                number.checked_mul(unit).map(Moment::from_millis)
+            }
+            3..=9 => {
+                let unit = 10i64.pow(digits as u32 - 3);
+                let nanos = number.rem_euclid(unit) * (1_000_000 / unit);
+                Some(Moment { millis: number.div_euclid(unit), nanos: nanos as i32 })
+            }
+            _ => return Err(Error::data(format!("TO_TIMESTAMP_LTZ takes a precision of 0 to 9, not {digits}"))),
+        };
+        let moment = moment.filter(|moment| (YEAR_0..YEAR_10000).contains(&moment.millis));
+        Ok(moment.and_then(|moment| moment.to_stored(*precision)))
+    })
+}
+
+/// FROM_UNIXTIME(seconds[, pattern]) in the session's zone.
+fn from_unix_time(value: &Value, pattern: Option<&Value>, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    let zone = zone::zone(&context.time_zone)?;
+    let values = numbers::<Int64Type>(value)?;
+    let default = Pattern::parse(DEFAULT_PATTERN)?;
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
+    build_texts(count, |row| {
+        let Some(seconds) = values.read(row) else {
+            return Ok(None);
+        };
+        let millis = seconds.wrapping_mul(1000);
+        let moment = Moment::from_millis(zone::to_local(&zone, millis));
+        match &mut patterns {
+            None => default.format(moment).map(Some),
+            Some(patterns) => match patterns.at(row)? {
+                None => Ok(None),
+                Some(pattern) => pattern.format(moment).map(Some),
+            },
+        }
+    })
+}
+
+/// UNIX_TIMESTAMP(text[, pattern]) in the session's zone; the least BIGINT for what is no timestamp.
+fn unix_timestamp(value: &Value, pattern: Option<&Value>, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    let zone = zone::zone(&context.time_zone)?;
+    let values = texts(value)?;
+    let default = Pattern::parse(DEFAULT_PATTERN)?;
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
+    build::<Int64Type>(count, |row| {
+        let Some(text) = values.read(row) else {
+            return Ok(None);
+        };
+        let pattern = match &mut patterns {
+            None => Some(&default),
+            Some(patterns) => patterns.at(row)?,
+        };
+        let Some(pattern) = pattern else {
+            return Ok(None);
+        };
+        let local = pattern.parse_lenient(text);
+        Ok(Some(local.map_or(i64::MIN, |local| zone::from_local_later(&zone, local).div_euclid(1000))))
+    })
+}
+
+/// CONVERT_TZ(text, from, to); an unknown zone is UTC.
+fn convert_tz(values: &[Value], count: usize) -> Result<ArrayRef> {
+    let text = texts(argument(values, 0)?)?;
+    let (mut from, mut to) = (Zones::new(texts(argument(values, 1)?)?), Zones::new(texts(argument(values, 2)?)?));
+    let pattern = Pattern::parse(DEFAULT_PATTERN)?;
+    build_texts(count, |row| match (text.read(row), from.at(row), to.at(row)) {
+        (Some(text), Some(from), Some(to)) => match pattern.parse_lenient(text) {
+            None => Ok(None),
+            Some(local) => {
+                let instant = zone::from_local_later(from, local);
+                pattern.format(Moment::from_millis(zone::to_local(to, instant))).map(Some)
+            }
+        },
+        _ => Ok(None),
+    })
+}
+
+/// Looks up the zone of each row, the last one kept.
+struct Zones<'a> {
+    names: Texts<'a>,
+    last: Option<(String, TimeZone)>,
+}
+
+impl<'a> Zones<'a> {
+    fn new(names: Texts<'a>) -> Self {
+        Zones { names, last: None }
+    }
+
+    fn at(&mut self, row: usize) -> Option<&TimeZone> {
+        let name = self.names.read(row)?;
+        if self.last.as_ref().is_none_or(|(last, _)| last != name) {
+            self.last = Some((name.to_string(), zone::known(name).unwrap_or(TimeZone::UTC)));
+        }
+        self.last.as_ref().map(|(_, zone)| zone)
+    }
+}

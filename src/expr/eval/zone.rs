@@ -1,0 +1,129 @@
+//! Time zones by Flink's names, and local times to instants.
+
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+
+use super::calendar::{DAY_MS, date_of};
+use crate::error::{Error, Result};
+
+/// A time zone by name: `Europe/Berlin`, `UTC`, `GMT+08:00`, `+05:30`.
+///
+/// # Errors
+/// Kind Script for a name that nobody knows.
+pub(super) fn zone(name: &str) -> Result<TimeZone> {
+    known(name).ok_or_else(|| {
+        Error::script(format!("unknown time zone '{name}'"))
+            .help("use a name like 'Europe/Berlin', 'UTC' or 'GMT+08:00'")
+    })
+}
+
+/// As [`zone`]; `None` for an unknown name.
+pub(super) fn known(name: &str) -> Option<TimeZone> {
+    if matches!(name, "UTC" | "Z" | "GMT") {
+        return Some(TimeZone::UTC);
+    }
+    if let Some(offset) = fixed(name) {
+        return Some(TimeZone::fixed(offset));
+    }
+    TimeZone::get(name).ok()
+}
+
+/// `GMT+8`, `UTC+08:00`, `+0530`.
+fn fixed(name: &str) -> Option<Offset> {
+    let rest = name.strip_prefix("GMT").or_else(|| name.strip_prefix("UTC")).unwrap_or(name);
+    let (sign, rest) = match rest.as_bytes().first()? {
+        b'+' => (1, &rest[1..]),
+        b'-' => (-1, &rest[1..]),
+        _ => return None,
+    };
+    let (hours, minutes) = match rest.split_once(':') {
+        Some(parts) => parts,
+        None if rest.len() == 4 && rest.is_ascii() => rest.split_at(2),
+        None => (rest, "0"),
+    };
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    if !(0..=18).contains(&hours) || !(0..=59).contains(&minutes) {
+        return None;
+    }
+    Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()
+}
+
+/// Milliseconds by which the zone is ahead of UTC at an instant.
+pub(super) fn offset_ms(zone: &TimeZone, millis: i64) -> i64 {
+    if *zone == TimeZone::UTC {
+        return 0;
+    }
+    // Outside the years that a timestamp may have, the nearest one's offset stands in.
+    let seconds = millis.div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    Timestamp::from_second(seconds).map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000)
+}
+
+/// The wall clock of an instant.
+pub(super) fn to_local(zone: &TimeZone, millis: i64) -> i64 {
+    millis.wrapping_add(offset_ms(zone, millis))
+}
+
+/// The instant of a wall clock time: of two the earlier, in a gap as if the clock had not been moved.
+pub(super) fn from_local(zone: &TimeZone, local: i64) -> i64 {
+    instant(zone, local, false)
+}
+
+/// As [`from_local`], but of two instants the later: Java's older date classes prefer standard time.
+pub(super) fn from_local_later(zone: &TimeZone, local: i64) -> i64 {
+    instant(zone, local, true)
+}
+
+fn instant(zone: &TimeZone, local: i64, later: bool) -> i64 {
+    if *zone == TimeZone::UTC {
+        return local;
+    }
+    let (year, month, day) = date_of(local.div_euclid(DAY_MS));
+    let in_day = local.rem_euclid(DAY_MS);
+    let civil = i16::try_from(year).ok().and_then(|year| {
+        jiff::civil::DateTime::new(
+            year,
+            month as i8,
+            day as i8,
+            (in_day / 3_600_000) as i8,
+            (in_day / 60_000 % 60) as i8,
+            (in_day / 1000 % 60) as i8,
+            (in_day % 1000 * 1_000_000) as i32,
+        )
+        .ok()
+    });
+    let at = civil.and_then(|civil| {
+        let ambiguous = zone.to_ambiguous_timestamp(civil);
+        let folded = matches!(ambiguous.offset(), jiff::tz::AmbiguousOffset::Fold { .. });
+        if later && folded { ambiguous.later().ok() } else { ambiguous.compatible().ok() }
+    });
+    at.map_or_else(|| local.wrapping_sub(offset_ms(zone, local)), |at| at.as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixed_offsets_are_zones_too() {
+        assert_eq!(offset_ms(&zone("GMT+08:00").unwrap(), 0), 28_800_000);
+        assert_eq!(offset_ms(&zone("-0330").unwrap(), 0), -12_600_000);
+        assert!(zone("nowhere").is_err());
+    }
+
+    #[test]
+    fn a_local_time_in_a_gap_keeps_the_offset_before_it() {
+        let berlin = zone("Europe/Berlin").unwrap();
+        // 2024-03-31 02:30 does not exist: 01:30 UTC, shown as 03:30.
+        let local = 1_711_852_200_000;
+        assert_eq!(from_local(&berlin, local), local - 3_600_000);
+    }
+
+    #[test]
+    fn the_ends_of_time_do_not_panic() {
+        let zone = zone("America/New_York").unwrap();
+        for millis in [i64::MIN, i64::MAX, -62_135_596_800_000, 253_402_300_799_999] {
+            to_local(&zone, millis);
+            from_local(&zone, millis);
+        }
+    }
+}

@@ -1,0 +1,615 @@
+//! Scalar functions by name.
+
+use super::super::eval::{Function, Math, Text};
+use super::types::{MAX_PRECISION, rounded_decimal};
+use super::{Expr, any_nullable, call, convert, kind_of, literal, operators, strict, temporal};
+use crate::error::{Error, Result, nearest};
+use crate::types::{DataType, Type};
+
+/// Every name that [`function`] knows.
+const NAMES: &[&str] = &[
+    "ABS",
+    "ACOS",
+    "ASCII",
+    "ASIN",
+    "ATAN",
+    "ATAN2",
+    "BTRIM",
+    "CEIL",
+    "CEILING",
+    "CHARACTER_LENGTH",
+    "CHAR_LENGTH",
+    "CHR",
+    "COALESCE",
+    "CONCAT",
+    "CONCAT_WS",
+    "CONVERT_TZ",
+    "COS",
+    "COSH",
+    "COT",
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "DATE_FORMAT",
+    "DAYOFMONTH",
+    "DAYOFWEEK",
+    "DAYOFYEAR",
+    "DEGREES",
+    "E",
+    "ENDSWITH",
+    "EXP",
+    "EXTRACT",
+    "FLOOR",
+    "FROM_UNIXTIME",
+    "GREATEST",
+    "HOUR",
+    "IF",
+    "IFNULL",
+    "INITCAP",
+    "INSTR",
+    "LEAST",
+    "LEFT",
+    "LN",
+    "LOCALTIME",
+    "LOCALTIMESTAMP",
+    "LOCATE",
+    "LOG",
+    "LOG10",
+    "LOG2",
+    "LOWER",
+    "LPAD",
+    "LTRIM",
+    "MINUTE",
+    "MOD",
+    "MONTH",
+    "NOW",
+    "NULLIF",
+    "OVERLAY",
+    "PI",
+    "POSITION",
+    "POWER",
+    "QUARTER",
+    "RADIANS",
+    "REGEXP",
+    "REGEXP_EXTRACT",
+    "REGEXP_REPLACE",
+    "REPEAT",
+    "REPLACE",
+    "REVERSE",
+    "RIGHT",
+    "ROUND",
+    "RPAD",
+    "RTRIM",
+    "SECOND",
+    "SIGN",
+    "SIN",
+    "SINH",
+    "SPLIT_INDEX",
+    "SQRT",
+    "STARTSWITH",
+    "SUBSTR",
+    "SUBSTRING",
+    "TAN",
+    "TANH",
+    "TIMESTAMPADD",
+    "TIMESTAMPDIFF",
+    "TO_DATE",
+    "TO_TIMESTAMP",
+    "TO_TIMESTAMP_LTZ",
+    "TRIM",
+    "TRUNCATE",
+    "UNIX_TIMESTAMP",
+    "UPPER",
+    "WEEK",
+    "YEAR",
+];
+
+/// Flink's other scalar functions, refused by name.
+const UNSUPPORTED: &[&str] = &[
+    "ARRAY",
+    "ARRAY_APPEND",
+    "ARRAY_CONCAT",
+    "ARRAY_CONTAINS",
+    "ARRAY_DISTINCT",
+    "ARRAY_EXCEPT",
+    "ARRAY_INTERSECT",
+    "ARRAY_JOIN",
+    "ARRAY_MAX",
+    "ARRAY_MIN",
+    "ARRAY_POSITION",
+    "ARRAY_PREPEND",
+    "ARRAY_REMOVE",
+    "ARRAY_REVERSE",
+    "ARRAY_SLICE",
+    "ARRAY_SORT",
+    "ARRAY_UNION",
+    "BIN",
+    "CARDINALITY",
+    "CURRENT_DATABASE",
+    "CURRENT_ROW_TIMESTAMP",
+    "CURRENT_WATERMARK",
+    "DECODE",
+    "ELEMENT",
+    "ELT",
+    "ENCODE",
+    "FROM_BASE64",
+    "GROUPING",
+    "GROUPING_ID",
+    "HEX",
+    "IS_ALPHA",
+    "IS_DECIMAL",
+    "IS_DIGIT",
+    "JSON",
+    "JSON_ARRAY",
+    "JSON_EXISTS",
+    "JSON_LENGTH",
+    "JSON_OBJECT",
+    "JSON_QUERY",
+    "JSON_QUOTE",
+    "JSON_STRING",
+    "JSON_UNQUOTE",
+    "JSON_VALUE",
+    "MAP",
+    "MAP_ENTRIES",
+    "MAP_FROM_ARRAYS",
+    "MAP_KEYS",
+    "MAP_UNION",
+    "MAP_VALUES",
+    "MD5",
+    "OBJECT_OF",
+    "OBJECT_UPDATE",
+    "PARSE_JSON",
+    "PARSE_URL",
+    "PERCENTILE",
+    "PRINTF",
+    "PROCTIME",
+    "RAND",
+    "RAND_INTEGER",
+    "REGEXP_COUNT",
+    "REGEXP_EXTRACT_ALL",
+    "REGEXP_INSTR",
+    "REGEXP_SUBSTR",
+    "ROW",
+    "SHA1",
+    "SHA2",
+    "SHA224",
+    "SHA256",
+    "SHA384",
+    "SHA512",
+    "SPLIT",
+    "STR_TO_MAP",
+    "TO_BASE64",
+    "TRANSLATE",
+    "TRY_PARSE_JSON",
+    "TYPEOF",
+    "UNHEX",
+    "URL_DECODE",
+    "URL_DECODE_RECURSIVE",
+    "URL_ENCODE",
+    "UUID",
+];
+
+/// The names of all supported functions, upper case, for offering the nearest one.
+pub fn names() -> &'static [&'static str] {
+    NAMES
+}
+
+/// A scalar function by its SQL name (any case). Errors carry no place; the binder adds it.
+///
+/// Units come as string literals: `EXTRACT(unit, x)`, `FLOOR(x, unit)`, `CEIL(x, unit)`,
+/// `TIMESTAMPDIFF(unit, a, b)`, `TIMESTAMPADD(unit, n, x)`. `TRIM`, `LTRIM`, `RTRIM` take the text and
+/// optionally the characters to strip; `TRIM(LEADING c FROM x)` is `LTRIM(x, c)`.
+/// `POSITION(needle IN x)` is `POSITION(needle, x)`; `OVERLAY` takes (x, replacement, start[, length]).
+///
+/// # Errors
+/// Kind Script for an unknown name or arguments that Flink refuses, Unsupported for a function of
+/// Flink's that Transom lacks.
+pub fn function(name: &str, args: Vec<Expr>) -> Result<Expr> {
+    let name = name.to_ascii_uppercase();
+    let mut args = Args::new(&name, args);
+    if let Some(expr) = temporal::function(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = text(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = number(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = conditional(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if UNSUPPORTED.contains(&name.as_str()) {
+        return Err(Error::unsupported(name));
+    }
+    let error = Error::script(format!("unknown function {name}"));
+    Err(match nearest(&name, NAMES.iter().copied()) {
+        _ if name == "LENGTH" => error.help("Flink calls it CHAR_LENGTH"),
+        Some(near) => error.help(format!("did you mean {near}?")),
+        None => error,
+    })
+}
+
+/// The arguments of a call, taken from left to right.
+pub(super) struct Args<'a> {
+    name: &'a str,
+    args: std::vec::IntoIter<Expr>,
+    given: usize,
+}
+
+impl<'a> Args<'a> {
+    fn new(name: &'a str, args: Vec<Expr>) -> Self {
+        Args { name, given: args.len(), args: args.into_iter() }
+    }
+
+    pub(super) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// Checks how many there are.
+    pub(super) fn count(&self, fewest: usize, most: usize) -> Result<()> {
+        if (fewest..=most).contains(&self.given) {
+            return Ok(());
+        }
+        let wanted = match (fewest, most) {
+            (a, b) if a == b => a.to_string(),
+            (a, usize::MAX) => format!("{a} or more"),
+            (a, b) => format!("{a} to {b}"),
+        };
+        Err(Error::script(format!("{} takes {wanted} arguments, not {}", self.name, self.given)))
+    }
+
+    pub(super) fn is_left(&self) -> bool {
+        self.args.len() > 0
+    }
+
+    /// The next one; NULL after the last.
+    pub(super) fn take(&mut self) -> Expr {
+        self.args.next().unwrap_or_else(literal::literal_null)
+    }
+
+    fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
+        let position = self.given - self.args.len();
+        Error::script(format!("{} takes {wanted} as argument {position}, not {}", self.name, kind_of(got)))
+    }
+
+    /// The next one, which must be a string.
+    pub(super) fn text(&mut self) -> Result<Expr> {
+        let arg = self.take();
+        if kind_of(&arg).is_string() || *kind_of(&arg) == Type::Null {
+            return Ok(arg);
+        }
+        Err(self.mismatch("a string", &arg).help("CAST it to STRING"))
+    }
+
+    /// The next one, which must be an integer, brought to the type `kind`.
+    pub(super) fn integer(&mut self, kind: &Type) -> Result<Expr> {
+        let arg = self.take();
+        if kind_of(&arg).is_integer() || *kind_of(&arg) == Type::Null {
+            return Ok(convert(arg, kind));
+        }
+        Err(self.mismatch("an integer", &arg))
+    }
+
+    fn number(&mut self) -> Result<Expr> {
+        let arg = self.take();
+        if kind_of(&arg).is_numeric() || *kind_of(&arg) == Type::Null {
+            return Ok(arg);
+        }
+        Err(self.mismatch("a number", &arg))
+    }
+
+    fn double(&mut self) -> Result<Expr> {
+        Ok(convert(self.number()?, &Type::Double))
+    }
+
+    fn rest(&mut self) -> Vec<Expr> {
+        self.args.by_ref().collect()
+    }
+}
+
+/// VARCHAR of the same length: what is cut from a string.
+fn varying(kind: &Type) -> Type {
+    match kind {
+        Type::Char(length) | Type::VarChar(length) => Type::VarChar(*length),
+        _ => Type::string(),
+    }
+}
+
+/// Functions of strings.
+fn text(name: &str, args: &mut Args) -> Result<Option<Expr>> {
+    let function = |text| Function::Text(text);
+    let all_texts = |args: &mut Args| {
+        let mut all = Vec::new();
+        while args.is_left() {
+            all.push(args.text()?);
+        }
+        Ok::<_, Error>(all)
+    };
+    let same_kind = |text, args: &mut Args| {
+        args.count(1, 1)?;
+        let arg = args.text()?;
+        let kind = kind_of(&arg).clone();
+        Ok(Some(strict(function(text), vec![arg], kind)))
+    };
+    let trim = |text, args: &mut Args| {
+        args.count(1, 2)?;
+        let all = all_texts(args)?;
+        let kind = varying(kind_of(&all[0]));
+        Ok(Some(strict(function(text), all, kind)))
+    };
+    let texts_to = |text, count: (usize, usize), kind: Type, args: &mut Args| {
+        args.count(count.0, count.1)?;
+        Ok(Some(strict(function(text), all_texts(args)?, kind)))
+    };
+    match name {
+        "UPPER" => same_kind(Text::Upper, args),
+        "LOWER" => same_kind(Text::Lower, args),
+        "INITCAP" => same_kind(Text::InitCap, args),
+        "TRIM" => trim(Text::Trim, args),
+        "LTRIM" => trim(Text::TrimStart, args),
+        "RTRIM" => trim(Text::TrimEnd, args),
+        "BTRIM" => texts_to(Text::Trim, (1, 2), Type::string(), args),
+        "CHAR_LENGTH" | "CHARACTER_LENGTH" => texts_to(Text::Length, (1, 1), Type::Int, args),
+        "ASCII" => texts_to(Text::Ascii, (1, 1), Type::Int, args),
+        "REPLACE" => texts_to(Text::Replace, (3, 3), Type::string(), args),
+        "CONCAT" => texts_to(Text::Concat, (1, usize::MAX), Type::string(), args),
+        "STARTSWITH" => texts_to(Text::StartsWith, (2, 2), Type::Boolean, args),
+        "ENDSWITH" => texts_to(Text::EndsWith, (2, 2), Type::Boolean, args),
+        "REGEXP" => texts_to(Text::Regexp, (2, 2), Type::Boolean, args),
+        "REVERSE" => {
+            args.count(1, 1)?;
+            Ok(Some(call(function(Text::Reverse), all_texts(args)?, Type::string(), true)))
+        }
+        // A pattern that is none gives NULL.
+        "REGEXP_REPLACE" => {
+            args.count(3, 3)?;
+            Ok(Some(call(function(Text::RegexpReplace), all_texts(args)?, Type::string(), true)))
+        }
+        "CONCAT_WS" => {
+            args.count(2, usize::MAX)?;
+            let all = all_texts(args)?;
+            let nullable = all[0].data_type().nullable;
+            Ok(Some(call(function(Text::ConcatWithSeparator), all, Type::string(), nullable)))
+        }
+        _ => text_with_numbers(name, args),
+    }
+}
+
+/// Functions of strings that also take positions or lengths.
+fn text_with_numbers(name: &str, args: &mut Args) -> Result<Option<Expr>> {
+    let function = |text| Function::Text(text);
+    let int = Type::Int;
+    Ok(Some(match name {
+        "SUBSTRING" | "SUBSTR" | "LEFT" | "RIGHT" => {
+            let (text, most) = match name {
+                "LEFT" => (Text::Left, 2),
+                "RIGHT" => (Text::Right, 2),
+                _ => (Text::Substring, 3),
+            };
+            args.count(2, most)?;
+            let mut all = vec![args.text()?, args.integer(&int)?];
+            if args.is_left() {
+                all.push(args.integer(&int)?);
+            }
+            let kind = varying(kind_of(&all[0]));
+            call(function(text), all, kind, true)
+        }
+        "LPAD" | "RPAD" => {
+            args.count(3, 3)?;
+            let all = vec![args.text()?, args.integer(&int)?, args.text()?];
+            call(function(if name == "LPAD" { Text::PadStart } else { Text::PadEnd }), all, Type::string(), true)
+        }
+        "REPEAT" => {
+            args.count(2, 2)?;
+            let all = vec![args.text()?, args.integer(&int)?];
+            strict(function(Text::Repeat), all, Type::string())
+        }
+        "POSITION" | "LOCATE" => {
+            args.count(2, if name == "LOCATE" { 3 } else { 2 })?;
+            let mut all = vec![args.text()?, args.text()?];
+            if args.is_left() {
+                all.push(args.integer(&int)?);
+            }
+            strict(function(Text::Locate), all, int)
+        }
+        "INSTR" => {
+            args.count(2, 4)?;
+            let mut all = vec![args.text()?, args.text()?];
+            while args.is_left() {
+                all.push(args.integer(&int)?);
+            }
+            strict(function(Text::Instr), all, int)
+        }
+        "OVERLAY" => {
+            args.count(3, 4)?;
+            let mut all = vec![args.text()?, args.text()?, args.integer(&int)?];
+            if args.is_left() {
+                all.push(args.integer(&int)?);
+            }
+            let kind = varying(&super::types::concat_type(kind_of(&all[0]), kind_of(&all[1])));
+            strict(function(Text::Overlay), all, kind)
+        }
+        "SPLIT_INDEX" => {
+            args.count(3, 3)?;
+            let first = args.text()?;
+            let mut separator = args.take();
+            // A number stands for the character of that code.
+            if kind_of(&separator).is_integer() {
+                let code = convert(separator, &Type::BigInt);
+                separator = strict(function(Text::Chr), vec![code], Type::string());
+            }
+            if !kind_of(&separator).is_string() && *kind_of(&separator) != Type::Null {
+                return Err(args.mismatch("a string", &separator));
+            }
+            let all = vec![first, separator, args.integer(&int)?];
+            call(function(Text::SplitIndex), all, Type::string(), true)
+        }
+        "CHR" => {
+            args.count(1, 1)?;
+            let all = vec![args.integer(&Type::BigInt)?];
+            call(function(Text::Chr), all, Type::string(), true)
+        }
+        "REGEXP_EXTRACT" => {
+            args.count(2, 3)?;
+            let mut all = vec![args.text()?, args.text()?];
+            if args.is_left() {
+                all.push(args.integer(&int)?);
+            }
+            call(function(Text::RegexpExtract), all, Type::string(), true)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Functions of numbers.
+fn number(name: &str, args: &mut Args) -> Result<Option<Expr>> {
+    let doubles = |math, count, args: &mut Args| {
+        args.count(count, count)?;
+        let all = (0..count).map(|_| args.double()).collect::<Result<Vec<_>>>()?;
+        Ok(Some(strict(Function::Math(math), all, Type::Double)))
+    };
+    match name {
+        "PI" => doubles(Math::Pi, 0, args),
+        "E" => doubles(Math::E, 0, args),
+        "SQRT" => doubles(Math::Sqrt, 1, args),
+        "LN" => doubles(Math::Ln, 1, args),
+        "LOG10" => doubles(Math::Log10, 1, args),
+        "LOG2" => doubles(Math::Log2, 1, args),
+        "LOG" if args.given == 2 => doubles(Math::LogBase, 2, args),
+        "LOG" => doubles(Math::Ln, 1, args),
+        "EXP" => doubles(Math::Exp, 1, args),
+        "POWER" => doubles(Math::Power, 2, args),
+        "SIN" => doubles(Math::Sin, 1, args),
+        "COS" => doubles(Math::Cos, 1, args),
+        "TAN" => doubles(Math::Tan, 1, args),
+        "COT" => doubles(Math::Cot, 1, args),
+        "SINH" => doubles(Math::Sinh, 1, args),
+        "COSH" => doubles(Math::Cosh, 1, args),
+        "TANH" => doubles(Math::Tanh, 1, args),
+        "ASIN" => doubles(Math::Asin, 1, args),
+        "ACOS" => doubles(Math::Acos, 1, args),
+        "ATAN" => doubles(Math::Atan, 1, args),
+        "ATAN2" => doubles(Math::Atan2, 2, args),
+        "DEGREES" => doubles(Math::Degrees, 1, args),
+        "RADIANS" => doubles(Math::Radians, 1, args),
+        "ABS" | "SIGN" => {
+            args.count(1, 1)?;
+            let arg = args.number()?;
+            let kind = kind_of(&arg).clone();
+            Ok(Some(strict(Function::Math(if name == "ABS" { Math::Abs } else { Math::Sign }), vec![arg], kind)))
+        }
+        "MOD" => {
+            args.count(2, 2)?;
+            let (left, right) = (args.take(), args.take());
+            operators::arithmetic("%", left, right).map(Some)
+        }
+        "FLOOR" | "CEIL" | "CEILING" => {
+            args.count(1, 2)?;
+            let name = if name == "FLOOR" { name } else { "CEIL" };
+            if args.given == 2 {
+                let value = args.take();
+                return temporal::round(name, value, &args.take()).map(Some);
+            }
+            let arg = args.number()?;
+            let kind = match kind_of(&arg) {
+                Type::Decimal(precision, _) => Type::Decimal(*precision, 0),
+                other => other.clone(),
+            };
+            Ok(Some(strict(Function::Math(if name == "FLOOR" { Math::Floor } else { Math::Ceil }), vec![arg], kind)))
+        }
+        "ROUND" | "TRUNCATE" => {
+            args.count(1, 2)?;
+            let mut all = vec![args.number()?];
+            let mut digits = Some(0);
+            if args.is_left() {
+                let arg = args.integer(&Type::Int)?;
+                digits = literal::integer_of(&arg).and_then(|digits| i32::try_from(digits).ok());
+                all.push(arg);
+            }
+            let kind = match (kind_of(&all[0]), digits) {
+                (Type::Decimal(precision, scale), Some(digits)) => rounded_decimal(*precision, *scale, digits),
+                // Without knowing the digits, the type stays; a carry may need one digit more.
+                (Type::Decimal(precision, scale), None) => Type::Decimal((*precision).min(MAX_PRECISION), *scale),
+                (other, _) => other.clone(),
+            };
+            let math = if name == "ROUND" { Math::Round } else { Math::Truncate };
+            Ok(Some(strict(Function::Math(math), all, kind)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// COALESCE and its kin.
+fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
+    let common = |args: &[Expr]| {
+        let types: Vec<DataType> = args.iter().map(|arg| arg.data_type().clone()).collect();
+        super::common_type(&types).ok_or_else(|| {
+            let kinds: Vec<String> = types.iter().map(|t| t.kind.to_string()).collect();
+            Error::script(format!("the arguments of {name} have no common type: {}", kinds.join(", ")))
+                .help("CAST them to one type")
+        })
+    };
+    Ok(Some(match name {
+        "COALESCE" | "IFNULL" => {
+            args.count(if name == "IFNULL" { 2 } else { 1 }, if name == "IFNULL" { 2 } else { usize::MAX })?;
+            let all = args.rest();
+            let kind = common(&all)?.kind;
+            let nullable = all.iter().all(|arg| arg.data_type().nullable);
+            let all = all.into_iter().map(|arg| convert(arg, &kind)).collect();
+            call(Function::Coalesce, all, kind, nullable)
+        }
+        "NULLIF" => {
+            args.count(2, 2)?;
+            let (value, other) = (args.take(), args.take());
+            let equal = operators::binary("=", value.clone(), other)?;
+            operators::case(vec![(equal, literal::literal_null())], Some(value))?
+        }
+        "IF" => {
+            args.count(3, 3)?;
+            let (condition, then, otherwise) = (args.take(), args.take(), args.take());
+            let condition_nullable = condition.data_type().nullable;
+            let mut expr = operators::case(vec![(condition, then)], Some(otherwise))?;
+            if let Expr::Case { data_type, .. } = &mut expr {
+                data_type.nullable |= condition_nullable;
+            }
+            expr
+        }
+        "GREATEST" | "LEAST" => {
+            args.count(1, usize::MAX)?;
+            let all = args.rest();
+            let kind = common(&all)?.kind;
+            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_)) {
+                return Err(Error::unsupported(format!("{name} of {kind}")));
+            }
+            let nullable = any_nullable(&all);
+            let all = all.into_iter().map(|arg| convert(arg, &kind)).collect();
+            call(if name == "GREATEST" { Function::Greatest } else { Function::Least }, all, kind, nullable)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_known_and_in_order() {
+        assert!(NAMES.is_sorted() && UNSUPPORTED.is_sorted());
+        for name in NAMES {
+            let error = function(name, Vec::new()).err();
+            let unknown = error.as_ref().is_some_and(|error| error.message().contains("unknown function"));
+            assert!(!unknown, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_function_that_only_flink_has_is_refused_by_name() {
+        let error = function("parse_url", Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), crate::error::ErrorKind::Unsupported);
+        assert!(error.message().starts_with("PARSE_URL"));
+        let error = function("UPER", vec![literal::literal_string("a")]).unwrap_err();
+        assert_eq!(error.remedy(), Some("did you mean UPPER?"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Literals.
+
+use super::super::eval::{parse_date, parse_time, parse_timestamp};
+use super::{Expr, kind_of};
+use crate::error::{Error, Result};
+use crate::expr::Scalar;
+use crate::types::Type;
+
+/// A number as written, without sign: `1` is INT or BIGINT, `1.5` DECIMAL(2, 1), `1e0` DOUBLE.
+///
+/// # Errors
+/// A number that no type holds.
+pub fn literal_number(text: &str) -> Result<Expr> {
+    let out_of_range = || Error::script(format!("the number {text} is out of range"));
+    if text.contains(['e', 'E']) {
+        let number: f64 = text.parse().map_err(|_| Error::script(format!("{text} is no number")))?;
+        return Ok(Expr::literal(Scalar::Double(number), Type::Double.not_null()));
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = [whole, fraction].concat();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Error::script(format!("{text} is no number")));
+    }
+    if fraction.is_empty() {
+        let number: i64 = whole.parse().map_err(|_| out_of_range())?;
+        let kind = if i32::try_from(number).is_ok() { Type::Int } else { Type::BigInt };
+        return Ok(Expr::literal(Scalar::Int(number), kind.not_null()));
+    }
+    // The digits as written make the precision, leading zeros too.
+    if digits.len() > 38 {
+        return Err(out_of_range());
+    }
+    let value: i128 = digits.parse().map_err(|_| out_of_range())?;
+    let kind = Type::Decimal(digits.len() as u8, fraction.len() as u8);
+    Ok(Expr::literal(Scalar::Decimal(value), kind.not_null()))
+}
+
+/// CHAR(n) NOT NULL, n counted in UTF-16 units as Flink does.
+pub fn literal_string(text: &str) -> Expr {
+    let length = u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
+    Expr::literal(Scalar::String(text.to_owned()), Type::Char(length).not_null())
+}
+
+/// BOOLEAN NOT NULL.
+pub fn literal_bool(value: bool) -> Expr {
+    Expr::literal(Scalar::Boolean(value), Type::Boolean.not_null())
+}
+
+/// NULL without a type of its own.
+pub fn literal_null() -> Expr {
+    Expr::literal(Scalar::Null, Type::Null.nullable())
+}
+
+/// `TIMESTAMP 'text'`: TIMESTAMP(p) NOT NULL, p the number of fractional digits.
+///
+/// # Errors
+/// A text that is no timestamp.
+pub fn literal_timestamp(text: &str) -> Result<Expr> {
+    let bad = || Error::script(format!("'{text}' is no TIMESTAMP")).help("write TIMESTAMP '2024-05-01 12:00:00.000'");
+    let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.trim_end().len());
+    let precision = u8::try_from(digits).ok().filter(|digits| *digits <= 9).ok_or_else(bad)?;
+    let stored = parse_timestamp(text.trim()).and_then(|moment| moment.to_stored(precision)).ok_or_else(bad)?;
+    Ok(Expr::literal(Scalar::Int(stored), Type::Timestamp(precision).not_null()))
+}
+
+/// `DATE 'text'`.
+///
+/// # Errors
+/// A text that is no date.
+pub fn literal_date(text: &str) -> Result<Expr> {
+    let days = parse_date(text)
+        .ok_or_else(|| Error::script(format!("'{text}' is no DATE")).help("write DATE '2024-05-01'"))?;
+    Ok(Expr::literal(Scalar::Int(days.into()), Type::Date.not_null()))
+}
+
+/// `TIME 'text'`.
+///
+/// # Errors
+/// A text that is no time of day.
+pub fn literal_time(text: &str) -> Result<Expr> {
+    let millis =
+        parse_time(text).ok_or_else(|| Error::script(format!("'{text}' is no TIME")).help("write TIME '12:00:00'"))?;
+    let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.trim_end().len()).min(9) as u8;
+    Ok(Expr::literal(Scalar::Int(millis.into()), Type::Time(digits).not_null()))
+}
+
+/// An INTERVAL of days to seconds, in milliseconds.
+pub fn literal_interval_day_second(milliseconds: i64) -> Expr {
+    Expr::literal(Scalar::Int(milliseconds), Type::IntervalDaySecond.not_null())
+}
+
+/// An INTERVAL of years and months, in months.
+pub fn literal_interval_year_month(months: i32) -> Expr {
+    Expr::literal(Scalar::Int(months.into()), Type::IntervalYearMonth.not_null())
+}
+
+/// A number literal in another number type, where no digit is lost. Spares a cast a batch.
+pub(super) fn fold_number(expr: &Expr, kind: &Type) -> Option<Expr> {
+    let Expr::Literal { value: Scalar::Int(number), .. } = expr else {
+        return None;
+    };
+    if !kind_of(expr).is_integer() {
+        return None;
+    }
+    let number = *number;
+    let value = match kind {
+        Type::TinyInt => Scalar::Int(i8::try_from(number).ok()?.into()),
+        Type::SmallInt => Scalar::Int(i16::try_from(number).ok()?.into()),
+        Type::Int => Scalar::Int(i32::try_from(number).ok()?.into()),
+        Type::BigInt => Scalar::Int(number),
+        Type::Double => Scalar::Double(number as f64),
+        Type::Float => Scalar::Float(number as f32),
+        Type::Decimal(precision, 0) => {
+            let fits = number.unsigned_abs() < 10u64.checked_pow(u32::from(*precision)).unwrap_or(u64::MAX);
+            if !fits {
+                return None;
+            }
+            Scalar::Decimal(number.into())
+        }
+        _ => return None,
+    };
+    Some(Expr::literal(value, kind.clone().not_null()))
+}
+
+/// The text of a string literal.
+pub(super) fn text_of(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Literal { value: Scalar::String(text), .. } => Some(text),
+        _ => None,
+    }
+}
+
+/// The value of an integer literal, `-1` included.
+pub(super) fn integer_of(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::Literal { value: Scalar::Int(number), data_type } if data_type.kind.is_integer() => Some(*number),
+        _ => None,
+    }
+}
