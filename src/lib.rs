@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 pub mod aggregate;
+pub mod arena;
 pub mod batch;
 pub mod error;
 pub mod expr;
@@ -13,6 +14,7 @@ pub mod sink;
 pub mod source;
 #[cfg(feature = "sql")]
 pub mod sql;
+pub mod state;
 pub mod time;
 pub mod types;
 pub mod window;

@@ -1,7 +1,23 @@
 //! Aggregate functions: their types, and their accumulators as columns.
 
+mod decimal;
+mod extreme;
+mod numeric;
+mod resolve;
+mod seen;
+#[cfg(test)]
+mod tests;
+mod text;
+mod variance;
+
+use std::any::Any;
+
+use arrow::array::{Array, ArrayRef, BooleanArray};
+use arrow::buffer::BooleanBuffer;
+
 use crate::error::{Error, Result};
-use crate::types::DataType;
+use crate::types::{DataType, Type};
+pub use resolve::{is_aggregate, resolve};
 
 /// Which aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,16 +49,130 @@ pub struct AggregateCall {
     pub output: DataType,
 }
 
-/// The function of that SQL name (any case) for arguments of these types: the kind and Flink's result type.
+/// The accumulators of one aggregate call, a column (or a few) by group number.
 ///
-/// # Errors
-/// Kind Script for an unknown name (nearest offered) or wrong argument types; Unsupported for what Flink has.
-pub fn resolve(name: &str, args: &[DataType], distinct: bool) -> Result<(AggregateKind, DataType)> {
-    let _ = (args, distinct);
-    Err(Error::script(format!("unknown aggregate function {name}")))
+/// A fresh group is empty: it has seen no value. All calls are for whole batches; the work inside is loops over
+/// columns. `groups` are group numbers below the length last set.
+pub trait Accumulator: Send {
+    /// Sets the number of groups; new ones are empty. Never fewer than before.
+    fn resize(&mut self, groups: usize);
+
+    /// Row `i` of `values` belongs to group `groups[i]`; rows where `filter` is not true are left out.
+    /// `values` is `None` for COUNT(*). New groups come in order of their first row.
+    ///
+    /// # Errors
+    /// Internal if the values have another type than the call's input.
+    fn update(&mut self, groups: &[u32], values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()>;
+
+    /// Adds group `from[i]` of `other` to group `to[i]`. No group occurs twice in `to`.
+    ///
+    /// # Errors
+    /// Internal if `other` is of another call.
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()>;
+
+    /// True if [`Accumulator::retract`] undoes a merge exactly.
+    fn invertible(&self) -> bool {
+        false
+    }
+
+    /// Says that groups will be merged and retracted, never updated. Called before anything else.
+    fn track_merges(&mut self) {}
+
+    /// Takes back an earlier merge of the same groups.
+    ///
+    /// # Errors
+    /// Internal if the function is not invertible.
+    fn retract(&mut self, _other: &dyn Accumulator, _from: &[u32], _to: &[u32]) -> Result<()> {
+        Err(Error::internal("an aggregate that cannot be subtracted"))
+    }
+
+    /// Makes the groups empty again.
+    fn reset(&mut self, groups: &[u32]);
+
+    /// The results of the groups, in their order; of the call's output type.
+    ///
+    /// # Errors
+    /// Data if the strings of one result column exceed 2 GiB.
+    fn result(&self, groups: &[u32]) -> Result<ArrayRef>;
+
+    /// Bytes of memory held.
+    fn bytes(&self) -> usize;
+
+    fn as_any(&self) -> &dyn Any;
 }
 
-/// True if `name` (any case) is an aggregate function of Flink, supported or not.
-pub fn is_aggregate(name: &str) -> bool {
-    matches!(name.to_ascii_uppercase().as_str(), "COUNT" | "SUM" | "AVG" | "MIN" | "MAX")
+/// True if Flink's planner rewrites the aggregates of this operator: SUM(x) to a sum that starts at 0, NULL where
+/// COUNT(x) is 0, and AVG(x) to that SUM(x) by COUNT(x).
+///
+/// It does so for all of them as soon as one is a STDDEV or VAR, or one is an AVG beside a SUM and a COUNT of the
+/// same column with the same DISTINCT and FILTER. The results differ: a DECIMAL sum that overflowed stays NULL
+/// (cases 319, 320 against 321, 380), and the average of an INT wraps as its sum does.
+pub fn is_rewritten(calls: &[AggregateCall]) -> bool {
+    use AggregateKind::{Avg, Count, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
+    let beside = |avg: &AggregateCall, kind: AggregateKind| {
+        calls.iter().any(|call| {
+            call.kind == kind
+                && (&call.args, call.distinct, call.filter) == (&avg.args, avg.distinct, avg.filter)
+        })
+    };
+    calls.iter().any(|call| match call.kind {
+        StddevPop | StddevSamp | VarPop | VarSamp => true,
+        Avg => beside(call, Sum) && beside(call, Count),
+        Sum | Count | AggregateKind::Min | AggregateKind::Max => false,
+    })
+}
+
+/// Empty accumulators of one call, which takes every value (DISTINCT is put around it by the state).
+/// `rewritten` is [`is_rewritten`] of the operator's calls.
+///
+/// # Errors
+/// Internal if the types are none that [`resolve`] gives.
+pub fn accumulator(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accumulator>> {
+    use AggregateKind::{Avg, Count, Max, Min, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
+    let input = call.input.as_ref().map_or(&Type::Null, |input| &input.kind);
+    match call.kind {
+        Count => Ok(Box::new(numeric::Count::default())),
+        _ if *input == Type::Null => Ok(Box::new(extreme::AlwaysNull::new(call.output.kind.to_arrow()))),
+        Sum => match input {
+            Type::Decimal(..) => Ok(Box::new(decimal::Sum::new(&call.output.kind, rewritten)?)),
+            _ => numeric::sum(&call.output.kind),
+        },
+        Avg => match input {
+            Type::Decimal(..) => Ok(Box::new(decimal::Avg::new(input, &call.output.kind)?)),
+            _ => numeric::avg(&call.output.kind, rewritten),
+        },
+        Min => extreme::extreme(input, &call.output.kind, false),
+        Max => extreme::extreme(input, &call.output.kind, true),
+        StddevPop | StddevSamp | VarPop | VarSamp => Ok(Box::new(variance::Variance::new(call.kind, &call.output.kind))),
+    }
+}
+
+/// The rows that count: not NULL and not filtered out. `None` if all do.
+fn selected(values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Option<BooleanBuffer> {
+    let nulls = values.and_then(|values| values.logical_nulls()).filter(|nulls| nulls.null_count() > 0);
+    let mut mask = nulls.map(|nulls| nulls.into_inner());
+    if let Some(filter) = filter {
+        let mut passed = filter.values().clone();
+        if let Some(nulls) = filter.nulls() {
+            passed = &passed & nulls.inner();
+        }
+        mask = Some(match mask {
+            Some(mask) => &mask & &passed,
+            None => passed,
+        });
+    }
+    mask.filter(|mask| mask.count_set_bits() < mask.len())
+}
+
+/// The accumulator's other half, of the same type.
+fn same<T: 'static>(other: &dyn Accumulator) -> Result<&T> {
+    other.as_any().downcast_ref().ok_or_else(|| Error::internal("merging accumulators of different aggregates"))
+}
+
+fn values<'a>(values: Option<&'a ArrayRef>, groups: &[u32]) -> Result<&'a ArrayRef> {
+    let values = values.ok_or_else(|| Error::internal("an aggregate without its argument"))?;
+    if values.len() != groups.len() {
+        return Err(Error::internal(format!("{} values for {} rows", values.len(), groups.len())));
+    }
+    Ok(values)
 }

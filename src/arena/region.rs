@@ -1,0 +1,202 @@
+//! One block of memory: from the allocator when small, a mapping when large, recycled through a pool.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::RefCell;
+use std::ptr::NonNull;
+
+use memmap2::MmapMut;
+
+/// Alignment of every region; the widest cell is 16 bytes.
+pub(super) const ALIGN: usize = 16;
+/// Up to here the allocator is cheaper than a mapping, and its memory is shared with the neighbours.
+const HEAP_MAX: usize = 32 << 10;
+const REGION_MIN: usize = 64;
+/// From here on huge pages pay: a table under random access misses the TLB on every row otherwise.
+const HUGE_MIN: usize = 4 << 20;
+/// Freed mappings kept by a thread: enough for the slices of a window in turn, too little to be missed elsewhere.
+const POOL_BYTES_MAX: usize = 96 << 20;
+
+enum Source {
+    Nothing,
+    Heap,
+    Map(MmapMut),
+}
+
+/// Bytes `[0, capacity)` that this value owns. Bytes from `dirty` on are zero.
+pub(super) struct Region {
+    pointer: NonNull<u8>,
+    capacity: usize,
+    dirty: usize,
+    source: Source,
+}
+
+// SAFETY: a region owns its memory and nothing in it refers to the thread that made it.
+unsafe impl Send for Region {}
+// SAFETY: a shared region gives out its address only; the column above it hands out `&[T]` for `&self`.
+unsafe impl Sync for Region {}
+
+thread_local! {
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool { regions: Vec::new(), bytes: 0 }) };
+}
+
+struct Pool {
+    /// Mappings only, oldest first. A few dozen: a linear search is cheaper than the page faults it saves.
+    regions: Vec<Region>,
+    bytes: usize,
+}
+
+/// Bytes of freed mappings that this thread keeps for reuse.
+pub fn pooled_bytes() -> usize {
+    POOL.try_with(|pool| pool.borrow().bytes).unwrap_or(0)
+}
+
+impl Region {
+    pub(super) const fn empty() -> Self {
+        // The address is never read: the capacity is 0. It is aligned, so that empty slices are valid.
+        let pointer = NonNull::without_provenance(std::num::NonZeroUsize::new(ALIGN).unwrap());
+        Region { pointer, capacity: 0, dirty: 0, source: Source::Nothing }
+    }
+
+    /// A region of at least `bytes` (the next power of two). Ends the process when the system has no memory left,
+    /// as every allocation in Rust does.
+    pub(super) fn of(bytes: usize) -> Self {
+        let capacity = bytes.max(REGION_MIN).next_power_of_two();
+        if capacity > HEAP_MAX {
+            return Self::pooled(capacity).unwrap_or_else(|| Self::mapped(capacity));
+        }
+        let Ok(layout) = Layout::from_size_align(capacity, ALIGN) else { unreachable!("capacity is small") };
+        // SAFETY: the layout has a size above 0.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        let Some(pointer) = NonNull::new(pointer) else { handle_alloc_error(layout) };
+        Region { pointer, capacity, dirty: 0, source: Source::Heap }
+    }
+
+    fn pooled(capacity: usize) -> Option<Self> {
+        POOL.try_with(|pool| {
+            let pool = &mut *pool.borrow_mut();
+            let at = pool.regions.iter().rposition(|region| region.capacity == capacity)?;
+            pool.bytes -= capacity;
+            Some(pool.regions.remove(at))
+        })
+        .ok()
+        .flatten()
+    }
+
+    fn mapped(capacity: usize) -> Self {
+        let Ok(mut map) = MmapMut::map_anon(capacity) else {
+            let layout = Layout::from_size_align(capacity, ALIGN).unwrap_or(Layout::new::<u128>());
+            handle_alloc_error(layout)
+        };
+        if capacity >= HUGE_MIN {
+            // Advice only: without huge pages the column works the same.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        let Some(pointer) = NonNull::new(map.as_mut_ptr()) else { unreachable!("a mapping is never at 0") };
+        Region { pointer, capacity, dirty: 0, source: Source::Map(map) }
+    }
+
+    pub(super) fn pointer(&self) -> NonNull<u8> {
+        self.pointer
+    }
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+    /// Bytes that may be other than zero; what the region costs in physical memory, but for page rounding.
+    pub(super) fn dirty(&self) -> usize {
+        self.dirty
+    }
+    /// Says that bytes below `end` have been written.
+    pub(super) fn soil(&mut self, end: usize) {
+        self.dirty = self.dirty.max(end);
+    }
+
+    /// A larger region with the first `used` bytes of this one.
+    pub(super) fn grown(self, bytes: usize, used: usize) -> Self {
+        let mut larger = Region::of(bytes);
+        debug_assert!(used <= self.capacity && used <= larger.capacity);
+        // SAFETY: both regions own at least `used` bytes and are different allocations.
+        unsafe { std::ptr::copy_nonoverlapping(self.pointer.as_ptr(), larger.pointer.as_ptr(), used) };
+        larger.soil(used);
+        larger
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        match std::mem::replace(&mut self.source, Source::Nothing) {
+            Source::Nothing => {}
+            Source::Heap => {
+                let Ok(layout) = Layout::from_size_align(self.capacity, ALIGN) else { return };
+                // SAFETY: allocated in `of` with this very layout, and freed once: `source` is Nothing now.
+                unsafe { dealloc(self.pointer.as_ptr(), layout) };
+            }
+            Source::Map(map) => {
+                let freed =
+                    Region { pointer: self.pointer, capacity: self.capacity, dirty: self.dirty, source: Source::Map(map) };
+                recycle(freed);
+            }
+        }
+    }
+}
+
+/// Puts a mapping into the pool, or gives it back to the system when the pool is full or gone (thread end).
+fn recycle(region: Region) {
+    let mut region = Some(region);
+    let _ = POOL.try_with(|pool| {
+        let pool = &mut *pool.borrow_mut();
+        if let Some(region) = region.take_if(|r| pool.bytes + r.capacity <= POOL_BYTES_MAX) {
+            pool.bytes += region.capacity;
+            pool.regions.push(region);
+        }
+    });
+    if let Some(mut region) = region {
+        // Dropping the mapping unmaps it; `Region::drop` then finds nothing to do.
+        drop(std::mem::replace(&mut region.source, Source::Nothing));
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // At thread end: unmap instead of coming back here.
+        for region in &mut self.regions {
+            drop(std::mem::replace(&mut region.source, Source::Nothing));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_freed_mapping_is_used_again() {
+        std::thread::spawn(|| {
+            let first = Region::of(100_000);
+            let address = first.pointer();
+            assert_eq!((first.capacity(), pooled_bytes()), (131_072, 0));
+            drop(first);
+            assert_eq!(pooled_bytes(), 131_072);
+            let second = Region::of(70_000);
+            assert_eq!((second.pointer(), pooled_bytes()), (address, 0));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn the_pool_is_bounded() {
+        std::thread::spawn(|| {
+            let regions: Vec<Region> = (0..20).map(|_| Region::of(16 << 20)).collect();
+            drop(regions);
+            assert_eq!(pooled_bytes(), POOL_BYTES_MAX);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn small_regions_stay_small() {
+        assert_eq!(Region::of(1).capacity(), REGION_MIN);
+        assert_eq!(Region::of(65).capacity(), 128);
+    }
+}

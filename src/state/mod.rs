@@ -1,0 +1,11 @@
+//! State by key: the encoding of keys, the index from key to group, and tables of groups with their accumulators.
+
+pub mod distinct;
+pub mod index;
+pub mod key;
+pub mod table;
+
+pub use distinct::accumulators;
+pub use index::KeyIndex;
+pub use key::{EncodedKeys, KeyEncoder, hash_keys};
+pub use table::Table;
