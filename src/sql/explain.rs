@@ -68,7 +68,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
             line(text, depth, &format!("AssignWindows: {}", windows(window, input.schema())));
             line(text, depth + 1, &format!("time column: {}", column(input.schema(), *time)));
         }
-        Node::WindowAggregate { spec, .. } => aggregate(text, depth, spec, config),
+        Node::WindowAggregate { input, spec } => aggregate(text, depth, input, spec, config),
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
         }
@@ -117,13 +117,23 @@ fn watermark_rule(config: &Config) -> String {
     }
 }
 
-fn aggregate(text: &mut String, depth: usize, spec: &WindowAggregateSpec, config: &Config) {
+/// What a column of an aggregation's input is: the expression that the projection below computes.
+fn source(input: &Node, index: usize) -> String {
+    match input {
+        Node::Calc { input, exprs, .. } => {
+            exprs.get(index).map_or_else(|| "?".to_string(), |expr| render::expr(expr, input.schema()))
+        }
+        other => column(other.schema(), index).to_string(),
+    }
+}
+
+fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggregateSpec, config: &Config) {
     let operator = match spec.window {
         WindowSpec::Session { .. } => "session operator",
         _ => "slice operator",
     };
     line(text, depth, &format!("WindowAggregate ({operator})"));
-    let keys: Vec<&str> = spec.keys.iter().map(|key| column(&spec.input, *key)).collect();
+    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
     let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
     line(text, depth + 1, &format!("keys: {keys}"));
     line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
@@ -133,7 +143,7 @@ fn aggregate(text: &mut String, depth: usize, spec: &WindowAggregateSpec, config
     line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
     let calls = spec.aggregates.iter().enumerate().map(|(i, call)| {
         let name = column(&spec.schema, spec.keys.len() + i);
-        format!("{name} = {}", aggregate_call(call, &spec.input))
+        format!("{name} = {}", aggregate_call(call, input))
     });
     let calls: Vec<String> = calls.collect();
     line(
@@ -143,7 +153,7 @@ fn aggregate(text: &mut String, depth: usize, spec: &WindowAggregateSpec, config
     );
 }
 
-fn aggregate_call(call: &AggregateCall, input: &Schema) -> String {
+fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
     let name = match call.kind {
         AggregateKind::Count => "COUNT",
         AggregateKind::Sum => "SUM",
@@ -155,10 +165,10 @@ fn aggregate_call(call: &AggregateCall, input: &Schema) -> String {
         AggregateKind::VarPop => "VAR_POP",
         AggregateKind::VarSamp => "VAR_SAMP",
     };
-    let args: Vec<&str> = call.args.iter().map(|arg| column(input, *arg)).collect();
+    let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
-    let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", column(input, filter))).unwrap_or_default();
+    let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
     format!("{name}({distinct}{args}){filter}")
 }
 

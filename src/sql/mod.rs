@@ -17,6 +17,8 @@ mod session;
 mod settings;
 mod sink;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod text;
 mod types;
 mod window;

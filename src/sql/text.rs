@@ -82,6 +82,39 @@ pub(super) fn excerpt(text: &str, span: Span) -> String {
 
 /// Splits a script into statements of tokens. Comments are gone, variables replaced.
 pub(super) fn statements(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<StatementTokens>> {
+    tokenize(text, variables).map_err(|error| {
+        let number = error.place().map(|place| statement_at(text, place));
+        match number {
+            Some(number) => error.in_statement(number),
+            None => error,
+        }
+    })
+}
+
+/// Which statement a place belongs to; statement sets count by their inner statements.
+fn statement_at(text: &str, place: &Place) -> usize {
+    let (mut line, mut column, mut number, mut empty) = (1, 1, 1, true);
+    let mut state = Lexical::Code;
+    let mut previous = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if (line, column) >= (place.line, place.column) {
+            break;
+        }
+        if state == Lexical::Code && c == ';' {
+            number += usize::from(!empty);
+            empty = true;
+        } else if state == Lexical::Code && !c.is_whitespace() {
+            empty = false;
+        }
+        state = state.after(c, chars.peek().copied(), previous);
+        previous = Some(c);
+        (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+    }
+    number
+}
+
+fn tokenize(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<StatementTokens>> {
     let (substituted, pieces) = substitute(text, variables)?;
     let map = PlaceMap { pieces, new_lines: line_starts(&substituted), old_lines: line_starts(text) };
     let dialect = FlinkDialect;
