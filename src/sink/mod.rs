@@ -1,11 +1,16 @@
 //! Writing tables: each shard writes parts of its own; nothing has its final name before the job commits.
 
+mod filesystem;
+mod part;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
-use crate::plan::SinkSpec;
+use crate::plan::{SinkConnector, SinkSpec};
 
 /// A sink of one job. Made before the job starts; shared by all shards.
 pub trait Sink: Send + Sync {
@@ -24,9 +29,41 @@ pub trait SinkWriter: Send {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
+/// Takes everything and keeps nothing.
+struct Blackhole;
+
+impl Sink for Blackhole {
+    fn writer(&self, _shard: usize) -> Result<Box<dyn SinkWriter>> {
+        Ok(Box::new(Blackhole))
+    }
+    fn commit(&self) -> Result<()> {
+        Ok(())
+    }
+    fn abort(&self) {}
+}
+
+impl SinkWriter for Blackhole {
+    fn write(&mut self, _batch: &RecordBatch) -> Result<()> {
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Opens a filesystem or blackhole sink; checks that its path can be written. `parallelism`: number of writers.
 /// The print and collect connectors are the job's own (they need the caller).
+///
+/// # Errors
+/// Io, naming the path that cannot be written.
 pub fn open(spec: &SinkSpec, parallelism: usize) -> Result<Arc<dyn Sink>> {
-    let _ = (spec, parallelism);
-    Err(Error::internal("sinks are not there yet"))
+    match &spec.connector {
+        SinkConnector::Filesystem { path, format } => {
+            Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema, parallelism)?))
+        }
+        SinkConnector::Blackhole => Ok(Arc::new(Blackhole)),
+        SinkConnector::Print { .. } | SinkConnector::Collect => {
+            Err(Error::internal(format!("the sink of table `{}` is the job's own", spec.table)))
+        }
+    }
 }

@@ -1,10 +1,17 @@
 //! Reading tables in blocks: each file is one split, cut into blocks that any shard may decode.
 
+pub(crate) mod files;
+mod parquet;
+#[cfg(test)]
+mod tests;
+mod text;
+
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::format::FormatSpec;
 use crate::plan::ScanSpec;
 
 /// How the state of a block's entry maps to the state at its exit, for formats where a block cannot
@@ -55,6 +62,12 @@ pub trait Split: Send + Sync {
 /// # Errors
 /// No file there, unreadable, not of the format: with the path and the remedy.
 pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> {
-    let _ = (scan, block_bytes);
-    Err(Error::internal("sources are not there yet"))
+    let mut splits: Vec<Arc<dyn Split>> = Vec::new();
+    for path in files::find(scan)? {
+        splits.push(match scan.format {
+            FormatSpec::Parquet => Arc::new(parquet::ParquetSplit::open(scan, &path)?),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => Arc::new(text::TextSplit::open(scan, &path, block_bytes)?),
+        });
+    }
+    Ok(splits)
 }

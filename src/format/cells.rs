@@ -1,0 +1,82 @@
+//! The columns of a batch, unpacked once, so that rows can be written cell by cell.
+
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{
+    DataType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+};
+
+use crate::error::{Error, Result};
+
+/// One column's values.
+pub(crate) enum Cells<'a> {
+    Null,
+    Boolean(&'a BooleanArray),
+    Int8(&'a [i8]),
+    Int16(&'a [i16]),
+    Int32(&'a [i32]),
+    Int64(&'a [i64]),
+    Float32(&'a [f32]),
+    Float64(&'a [f64]),
+    Decimal { values: &'a [i128], scale: u8 },
+    Text(&'a StringArray),
+    Date(&'a [i32]),
+    Time(&'a [i32]),
+    Timestamp { values: &'a [i64], per_second: i64, zoned: bool },
+}
+
+/// A column's values and which of them are NULL.
+pub(crate) struct CellColumn<'a> {
+    pub cells: Cells<'a>,
+    nulls: Option<&'a NullBuffer>,
+}
+
+impl CellColumn<'_> {
+    #[inline]
+    pub fn is_null(&self, row: usize) -> bool {
+        matches!(self.cells, Cells::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(row))
+    }
+}
+
+/// Unpacks the columns of a batch.
+pub(crate) fn cells(batch: &RecordBatch) -> Result<Vec<CellColumn<'_>>> {
+    batch.columns().iter().map(|array| Ok(CellColumn { cells: unpack(array)?, nulls: array.nulls() })).collect()
+}
+
+fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
+    fn values<T: arrow::datatypes::ArrowPrimitiveType>(array: &dyn Array) -> &[T::Native] {
+        array.as_primitive::<T>().values()
+    }
+    Ok(match array.data_type() {
+        DataType::Null => Cells::Null,
+        DataType::Boolean => Cells::Boolean(array.as_boolean()),
+        DataType::Int8 => Cells::Int8(values::<Int8Type>(array)),
+        DataType::Int16 => Cells::Int16(values::<Int16Type>(array)),
+        DataType::Int32 => Cells::Int32(values::<Int32Type>(array)),
+        DataType::Int64 => Cells::Int64(values::<Int64Type>(array)),
+        DataType::Float32 => Cells::Float32(values::<Float32Type>(array)),
+        DataType::Float64 => Cells::Float64(values::<Float64Type>(array)),
+        DataType::Decimal128(_, scale) => Cells::Decimal {
+            values: values::<arrow::datatypes::Decimal128Type>(array),
+            scale: u8::try_from(*scale).unwrap_or(0),
+        },
+        DataType::Utf8 => Cells::Text(array.as_string()),
+        DataType::Date32 => Cells::Date(values::<Date32Type>(array)),
+        DataType::Time32(TimeUnit::Millisecond) => Cells::Time(values::<Time32MillisecondType>(array)),
+        DataType::Timestamp(unit, zone) => {
+            let (values, per_second) = match unit {
+                TimeUnit::Millisecond => (values::<TimestampMillisecondType>(array), 1_000),
+                TimeUnit::Microsecond => (values::<TimestampMicrosecondType>(array), 1_000_000),
+                TimeUnit::Nanosecond => (values::<TimestampNanosecondType>(array), 1_000_000_000),
+                TimeUnit::Second => return Err(unexpected(array.data_type())),
+            };
+            Cells::Timestamp { values, per_second, zoned: zone.is_some() }
+        }
+        other => return Err(unexpected(other)),
+    })
+}
+
+fn unexpected(kind: &DataType) -> Error {
+    Error::internal(format!("a column of type {kind} reached a text encoder"))
+}

@@ -1,0 +1,305 @@
+//! CSV records into columns.
+
+use super::super::column::Values;
+use super::super::convert::{Misfit, push_csv, push_plain};
+use super::super::fast::DayCache;
+use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
+use super::scan::{Broken, Ending, RECORD, Scan, Syntax};
+use super::{CsvOptions, syntax_of};
+use crate::error::{Error, Result};
+use crate::types::Schema;
+
+/// Decodes the CSV records of a block.
+pub(crate) struct CsvDecoder {
+    syntax: Syntax,
+    ignore_errors: bool,
+    null_literal: Option<Vec<u8>>,
+    /// Numbers and timestamps may be read without looking at the null literal.
+    plain: bool,
+    /// For each column of the file, which of the projected columns takes it.
+    plan: Vec<Option<usize>>,
+    /// Flink checks that no column is missing only where it reads all of them.
+    all_read: bool,
+    rows: Rows,
+    day: DayCache,
+    scratch: Vec<u8>,
+}
+
+/// What became of a record.
+enum Record {
+    Row(usize),
+    Skipped(usize),
+    Incomplete,
+}
+
+impl CsvDecoder {
+    pub fn new(options: &CsvOptions, schema: &Schema, projection: &[usize], batch_rows: usize) -> Result<Self> {
+        if schema.is_empty() {
+            return Err(Error::internal("a CSV table without columns"));
+        }
+        let mut plan = vec![None; schema.len()];
+        for (position, index) in projection.iter().enumerate() {
+            if let Some(slot) = plan.get_mut(*index) {
+                *slot = Some(position);
+            }
+        }
+        let null_literal = options.null_literal.as_ref().map(|literal| literal.as_bytes().to_vec());
+        let looks_plain = |b: &u8| b.is_ascii_digit() || *b == b'-';
+        Ok(CsvDecoder {
+            syntax: syntax_of(options),
+            ignore_errors: options.ignore_parse_errors,
+            plain: !null_literal.as_ref().is_some_and(|literal| literal.first().is_some_and(looks_plain)),
+            null_literal,
+            all_read: projection.len() == schema.len(),
+            plan,
+            rows: Rows::new(schema, projection, batch_rows)?,
+            day: DayCache::default(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// One record from `at`.
+    #[inline]
+    fn record(&mut self, bytes: &[u8], at: usize, eof: bool) -> Result<Record, Failure> {
+        let mut position = at;
+        let last = self.plan.len() - 1;
+        for index in 0..=last {
+            let (ending, next) = match self.plain_field(bytes, position, index) {
+                Some(end) if index < last => (Ending::Delimiter, end + 1),
+                Some(end) => (Ending::Record, end + 1 + usize::from(bytes[end] == b'\r')),
+                None => match self.field(bytes, position, index, eof)? {
+                    Scan::Field { ending, next, .. } => (ending, next),
+                    Scan::Incomplete => return Ok(Record::Incomplete),
+                    Scan::Broken { at: place, resume, what } => {
+                        return self.broken(bytes, at, (place, resume, what), eof);
+                    }
+                },
+            };
+            match ending {
+                Ending::Delimiter if index == last => return self.extra_field(bytes, at, next, eof),
+                Ending::Record if index < last => return self.missing_fields(at, index + 1, next),
+                Ending::Record => return Ok(Record::Row(next)),
+                Ending::Delimiter => position = next,
+            }
+        }
+        Ok(Record::Row(position))
+    }
+
+    /// The field at `at` by the short cuts: where it ended, at a delimiter or, for the last column, at a line end.
+    #[inline]
+    fn plain_field(&mut self, bytes: &[u8], at: usize, index: usize) -> Option<usize> {
+        let delimiter = self.syntax.delimiter;
+        let last = index + 1 == self.plan.len();
+        let ends = |end: usize| match bytes.get(end) {
+            Some(b'\n') => last,
+            Some(b'\r') => last && bytes.get(end + 1) == Some(&b'\n'),
+            Some(byte) => !last && *byte == delimiter,
+            None => false,
+        };
+        let first = bytes.get(at).copied();
+        let unquoted = first.is_some() && (self.syntax.quote.is_none() || first != self.syntax.quote);
+        let Some(position) = self.plan[index] else {
+            let end = self.syntax.stops.find(bytes, at);
+            return (unquoted && ends(end)).then_some(end);
+        };
+        let column = self.rows.columns.get_mut(position)?;
+        if let Values::Text(text) = &mut column.values {
+            if !unquoted || self.null_literal.is_some() {
+                return None;
+            }
+            let end = self.syntax.stops.find(bytes, at);
+            ends(end).then(|| text.push_range(bytes, at, end - at))?;
+            return Some(end);
+        }
+        if !self.plain {
+            return None;
+        }
+        push_plain(column, bytes, at, b' ', &mut self.day, ends)
+    }
+
+    /// The field at `at` by the exact rules; its value is appended where the column is read.
+    fn field(&mut self, bytes: &[u8], at: usize, index: usize, eof: bool) -> Result<Scan, Failure> {
+        let scan = self.syntax.field(bytes, at, eof, &mut self.scratch);
+        let Scan::Field { start, end, .. } = scan else { return Ok(scan) };
+        let Some(position) = self.plan[index] else { return Ok(scan) };
+        let text = if start > end { self.scratch.as_slice() } else { &bytes[start..end] };
+        let Some(column) = self.rows.columns.get_mut(position) else { return Ok(scan) };
+        if self.null_literal.as_deref() == Some(text) {
+            column.push_null();
+        } else if let Err(misfit) = push_csv(column, text) {
+            if !self.ignore_errors {
+                return Err(Failure::At(at, self.misfit(position, text, misfit)));
+            }
+            column.push_null();
+        }
+        Ok(scan)
+    }
+
+    /// More fields than columns. Jackson lets one pass, if it is blank and the record's last.
+    #[cold]
+    fn extra_field(&mut self, bytes: &[u8], record: usize, at: usize, eof: bool) -> Result<Record, Failure> {
+        let scan = self.syntax.field(bytes, at, eof, &mut self.scratch);
+        match scan {
+            Scan::Incomplete => return Ok(Record::Incomplete),
+            Scan::Field { start, end, ending: Ending::Record, next } => {
+                let text = if start > end { self.scratch.as_slice() } else { &bytes[start..end] };
+                if text.iter().all(|b| *b <= b' ') {
+                    return Ok(Record::Row(next));
+                }
+            }
+            _ => {}
+        }
+        if self.ignore_errors {
+            return Ok(self.skip_record(bytes, at, eof));
+        }
+        let columns = self.plan.len();
+        let error = Error::data(format!("the table has {columns} columns, but this record has more")).help(
+            "add the missing columns to the table, or set 'csv.ignore-parse-errors' = 'true' to skip such records",
+        );
+        Err(Failure::At(self.place(record, at), error))
+    }
+
+    /// Fewer fields than columns: an error where all columns are read, else the rest is NULL.
+    #[cold]
+    fn missing_fields(&mut self, record: usize, found: usize, next: usize) -> Result<Record, Failure> {
+        if self.all_read && !self.ignore_errors {
+            let columns = self.plan.len();
+            let found = if found == 1 { "1 field".to_string() } else { format!("{found} fields") };
+            let error = Error::data(format!("the table has {columns} columns, but this record has {found}"))
+                .help("complete the record, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL");
+            return Err(Failure::At(record, error));
+        }
+        for position in self.plan[found..].iter().flatten() {
+            self.rows.columns[*position].push_null();
+        }
+        Ok(Record::Row(next))
+    }
+
+    #[cold]
+    fn broken(
+        &mut self,
+        bytes: &[u8],
+        record: usize,
+        (at, resume, what): (usize, usize, Broken),
+        eof: bool,
+    ) -> Result<Record, Failure> {
+        if self.ignore_errors {
+            return Ok(self.skip_record(bytes, resume, eof));
+        }
+        let delimiter = char::from(self.syntax.delimiter).escape_debug();
+        let error = match what {
+            Broken::BehindQuote => {
+                let found = String::from_utf8_lossy(&bytes[at..bytes.len().min(at + 4)]).chars().next().unwrap_or(' ');
+                Error::data(format!("{found:?} behind a closing quote; expected '{delimiter}' or the end of the line"))
+                    .help("double each quote inside a quoted field, or set 'csv.disable-quote-character' = 'true'")
+            }
+            Broken::MissingQuote => Error::data("this quoted field has no closing quote")
+                .help("close the quote, or set 'csv.disable-quote-character' = 'true' to read quotes as they are"),
+            Broken::MissingEscaped => Error::data("the file ends behind an escape character"),
+        };
+        Err(Failure::At(self.place(record, at), error))
+    }
+
+    fn place(&self, record: usize, at: usize) -> usize {
+        at.max(record)
+    }
+
+    /// The end of a broken record: the next line end outside of quotes.
+    fn skip_record(&mut self, bytes: &[u8], mut at: usize, eof: bool) -> Record {
+        loop {
+            match self.syntax.field(bytes, at, eof, &mut self.scratch) {
+                Scan::Incomplete => return Record::Incomplete,
+                Scan::Field { ending: Ending::Record, next, .. } => return Record::Skipped(next),
+                Scan::Field { next, .. } => at = next,
+                Scan::Broken { resume, .. } if resume >= bytes.len() && eof => return Record::Skipped(bytes.len()),
+                Scan::Broken { resume, .. } => at = resume,
+            }
+        }
+    }
+
+    #[cold]
+    fn misfit(&self, position: usize, text: &[u8], misfit: Misfit) -> Error {
+        let (name, kind) = &self.rows.fields[position];
+        let remedy = if text.is_empty() {
+            "set 'csv.null-literal' = '' to read empty fields as NULL, or 'csv.ignore-parse-errors' = 'true'"
+        } else {
+            "set 'csv.ignore-parse-errors' = 'true' to read it as NULL"
+        };
+        match misfit {
+            Misfit::Text => Error::data(format!("column `{name}`: {} is not a {kind}", excerpt(text))).help(remedy),
+            Misfit::Nanoseconds => Error::data(format!(
+                "column `{name}`: {} is out of the range of {kind}, whose nanoseconds reach from 1677 to 2262",
+                excerpt(text)
+            ))
+            .help("declare the column with 6 fractional digits or fewer"),
+        }
+    }
+}
+
+impl TextDecoder for CsvDecoder {
+    fn enter(&mut self, bytes: &[u8], from: usize, end: usize, state: u8, before: Option<u8>) -> Option<usize> {
+        let (mut at, mut state) = (from, state);
+        let mut before = before.unwrap_or(0);
+        while state != RECORD {
+            if at >= end {
+                return None;
+            }
+            state = self.syntax.step(state, *bytes.get(at)?, before);
+            before = bytes[at];
+            at += 1;
+        }
+        if before == b'\r' && bytes.get(at) == Some(&b'\n') {
+            at += 1;
+        }
+        (at < end).then_some(at)
+    }
+
+    fn decode(&mut self, bytes: &[u8], from: usize, end: usize, eof: bool, out: Output<'_>) -> Result<Step, Failure> {
+        let invalid = first_invalid(bytes, from, eof);
+        let mut at = from;
+        loop {
+            if self.syntax.comments {
+                at = self.syntax.skip_comments(bytes, at);
+            }
+            if at >= end {
+                return Ok(Step::Done);
+            }
+            let next = match self.record(bytes, at, eof) {
+                Ok(Record::Row(next)) => next,
+                Ok(Record::Skipped(next)) => {
+                    self.rows.roll_back();
+                    self.rows.malformed += 1;
+                    if next > invalid {
+                        return Err(not_utf8(invalid));
+                    }
+                    at = next;
+                    continue;
+                }
+                Ok(Record::Incomplete) => {
+                    self.rows.roll_back();
+                    return Ok(Step::More(at));
+                }
+                Err(Failure::At(place, _)) if place > invalid => return Err(not_utf8(invalid)),
+                Err(failure) => return Err(failure),
+            };
+            if next > invalid {
+                return Err(not_utf8(invalid));
+            }
+            self.rows.end_row(out)?;
+            at = next;
+        }
+    }
+
+    fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)> {
+        self.rows.flush(out)?;
+        Ok(self.rows.totals())
+    }
+}
+
+#[cold]
+fn not_utf8(at: usize) -> Failure {
+    Failure::At(
+        at,
+        Error::data("the file is not UTF-8 here").help("convert the file to UTF-8, for instance with iconv"),
+    )
+}

@@ -1,0 +1,73 @@
+//! JSON lines, as Flink reads and writes them with Jackson.
+
+pub(crate) mod decode;
+pub(crate) mod encode;
+pub(crate) mod shape;
+pub(crate) mod token;
+
+use super::parse::TimestampStyle;
+use crate::error::{Error, Result, nearest};
+use crate::plan::Options;
+
+/// Flink's `json.*` options.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JsonOptions {
+    /// `json.fail-on-missing-field`
+    pub fail_on_missing_field: bool,
+    /// `json.ignore-parse-errors`: a wrong field is NULL, a broken line is skipped.
+    pub ignore_parse_errors: bool,
+    /// `json.timestamp-format.standard`
+    pub timestamps: TimestampStyle,
+    /// `json.encode.decimal-as-plain-number`
+    pub plain_decimals: bool,
+    /// `json.encode.ignore-null-fields`
+    pub omit_nulls: bool,
+}
+
+impl JsonOptions {
+    pub(crate) fn from_options(options: &mut Options) -> Result<Self> {
+        let fail_on_missing_field = options.take_bool("json.fail-on-missing-field", false)?;
+        let ignore_parse_errors = options.take_bool("json.ignore-parse-errors", false)?;
+        if fail_on_missing_field && ignore_parse_errors {
+            return Err(Error::script(format!(
+                "'json.fail-on-missing-field' and 'json.ignore-parse-errors' of {} are both true",
+                options.owner
+            ))
+            .at_place(options.place_of("json.ignore-parse-errors"))
+            .help("leave out one of the two"));
+        }
+        // Maps are refused as columns; the parser's choice has no effect on flat columns.
+        one_of(options, "json.map-null-key.mode", &["FAIL", "DROP", "LITERAL"])?;
+        options.take("json.map-null-key.literal");
+        options.take_bool("json.decode.json-parser.enabled", true)?;
+        if one_of(options, "json.zero-timestamp.behavior", &["FAIL", "CONVERT_TO_NULL"])?.as_deref()
+            == Some("CONVERT_TO_NULL")
+        {
+            return Err(Error::unsupported("'json.zero-timestamp.behavior' = 'CONVERT_TO_NULL'")
+                .at_place(options.place_of("json.zero-timestamp.behavior")));
+        }
+        let style = one_of(options, "json.timestamp-format.standard", &["SQL", "ISO-8601"])?;
+        Ok(JsonOptions {
+            fail_on_missing_field,
+            ignore_parse_errors,
+            timestamps: match style.as_deref() {
+                Some("ISO-8601") => TimestampStyle::Iso,
+                _ => TimestampStyle::Sql,
+            },
+            plain_decimals: options.take_bool("json.encode.decimal-as-plain-number", false)?,
+            omit_nulls: options.take_bool("json.encode.ignore-null-fields", false)?,
+        })
+    }
+}
+
+fn one_of(options: &mut Options, key: &str, choices: &[&str]) -> Result<Option<String>> {
+    let Some(value) = options.take(key) else { return Ok(None) };
+    if choices.contains(&value.as_str()) {
+        return Ok(Some(value));
+    }
+    let error = options.invalid(key, &format!("one of {}", choices.join(", ")));
+    Err(match nearest(&value, choices.iter().copied()) {
+        Some(near) => error.help(format!("did you mean '{near}'?")),
+        None => error,
+    })
+}

@@ -1,0 +1,94 @@
+//! From the types in a Parquet file to those that the table declares.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{
+    DataType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
+};
+use arrow::error::ArrowError;
+
+/// Whether values of a file's type may be read as a declared one at all.
+pub(crate) fn fits(from: &DataType, to: &DataType) -> bool {
+    use DataType::{
+        Binary, BinaryView, Boolean, Date32, Decimal32, Decimal64, Decimal128, Decimal256, Dictionary, FixedSizeBinary,
+        Float16, Float32, Float64, LargeBinary, LargeUtf8, Time32, Time64, Timestamp, Utf8, Utf8View,
+    };
+    match (from, to) {
+        (Dictionary(_, values), _) => fits(values, to),
+        (Boolean, Boolean) | (Date32, Date32) | (Timestamp(..), Timestamp(..)) => true,
+        (Time32(_) | Time64(_), Time32(_)) => true,
+        (Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView, Utf8) => true,
+        (Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | FixedSizeBinary(_), Binary) => true,
+        (Float16 | Float32 | Float64, Float32 | Float64) => true,
+        (Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..), Decimal128(..)) => true,
+        (from, Decimal128(..)) if from.is_integer() => true,
+        (from, to) => from.is_integer() && to.is_integer(),
+    }
+}
+
+/// A column with the declared type. Values that do not fit are errors, never changed.
+pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if array.data_type() == to {
+        return Ok(array.clone());
+    }
+    if let DataType::Dictionary(_, values) = array.data_type() {
+        let plain = cast_strictly(array, values)?;
+        return cast(&plain, to);
+    }
+    match (array.data_type(), to) {
+        (DataType::Timestamp(from, _), DataType::Timestamp(unit, zone)) => {
+            timestamps(array, *from, *unit, zone.clone())
+        }
+        _ => cast_strictly(array, to),
+    }
+}
+
+fn cast_strictly(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() })
+}
+
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// Timestamps in another unit: finer digits are cut off towards the past, also before 1970.
+fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {
+    let values = match from {
+        TimeUnit::Second => array.as_primitive::<TimestampSecondType>().values(),
+        TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().values(),
+        TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().values(),
+        TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().values(),
+    };
+    let (source, target) = (per_second(from), per_second(to));
+    let nulls = array.nulls().cloned();
+    let values: Vec<i64> = if source > target {
+        let divisor = source / target;
+        values.iter().map(|value| value.div_euclid(divisor)).collect()
+    } else {
+        let factor = target / source;
+        let scaled = values.iter().enumerate().map(|(row, value)| match value.checked_mul(factor) {
+            Some(value) => Ok(value),
+            // What lies under a NULL does not count.
+            None if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) => Ok(0),
+            None => Err(ArrowError::CastError(format!("the timestamp {value} is out of range"))),
+        });
+        scaled.collect::<Result<_, _>>()?
+    };
+    let values = values.into();
+    Ok(match to {
+        TimeUnit::Second => return Err(ArrowError::CastError("no column counts seconds".to_string())),
+        TimeUnit::Millisecond => Arc::new(TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone)),
+        TimeUnit::Microsecond => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
+        TimeUnit::Nanosecond => Arc::new(TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone)),
+    })
+}

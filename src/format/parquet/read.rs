@@ -1,0 +1,227 @@
+//! Row groups into columns of the declared types.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
+    RowSelector,
+};
+use parquet::basic::Type as Physical;
+use parquet::errors::ParquetError;
+
+use super::cast::{cast, fits};
+use crate::error::{Error, Result};
+use crate::format::text::Output;
+use crate::types::{Schema, Type};
+
+/// Longer row groups are read in several blocks.
+const BLOCK_ROWS_MAX: usize = 1 << 20;
+
+/// Rows of one row group.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    row_group: usize,
+    /// First row within the row group.
+    first: usize,
+    rows: usize,
+    bytes: u64,
+}
+
+/// One Parquet file, opened for a projection. Reading needs no lock.
+#[derive(Debug)]
+pub struct ParquetReader {
+    path: String,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    blocks: Vec<Block>,
+    /// For each column of the result, its place among the columns that the mask lets through.
+    places: Vec<usize>,
+    kinds: Vec<(String, Type)>,
+    schema: SchemaRef,
+}
+
+impl ParquetReader {
+    /// Reads the file's footer and compares its schema with the table's.
+    ///
+    /// # Errors
+    /// Io if the file cannot be read; Data if it is no Parquet file, or lacks a column, or has it with an unfit type.
+    pub fn open(path: &str, schema: &Schema, projection: &[usize]) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        if file.metadata().map_err(|error| Error::io("read", path, error))?.len() == 0 {
+            return Err(Error::data("an empty file is no Parquet file").in_file(path).help("remove the file"));
+        }
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| no_parquet(path, error))?;
+        let fields: Vec<_> = projection.iter().filter_map(|index| schema.fields.get(*index)).cloned().collect();
+        let mut roots = Vec::with_capacity(fields.len());
+        for field in &fields {
+            roots.push(find(path, &metadata, &field.name, &field.data_type.kind)?);
+        }
+        let metadata = with_exact_int96(path, metadata, &fields, &roots)?;
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
+        let mut order = roots.clone();
+        order.sort_unstable();
+        let places = roots.iter().map(|root| order.partition_point(|other| other < root)).collect();
+        Ok(ParquetReader {
+            path: path.to_string(),
+            blocks: blocks(&metadata),
+            mask,
+            metadata,
+            places,
+            schema: Schema::new(fields.clone()).to_arrow(),
+            kinds: fields.into_iter().map(|field| (field.name, field.data_type.kind)).collect(),
+        })
+    }
+
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Compressed bytes that a block stands for, of all columns.
+    pub fn block_bytes(&self, block: usize) -> u64 {
+        self.blocks.get(block).map_or(0, |block| block.bytes)
+    }
+
+    /// Decodes one block; the number of its rows.
+    ///
+    /// # Errors
+    /// Data, with the row group and row in the message; what `out` returned.
+    pub fn decode(&self, block: usize, batch_rows: usize, out: Output<'_>) -> Result<u64> {
+        let Some(block) = self.blocks.get(block).copied() else {
+            return Err(Error::internal(format!("{} has no block {block}", self.path)));
+        };
+        let mut rows = 0;
+        for batch in self.reader(block, batch_rows)? {
+            let batch = batch.map_err(|error| self.damaged(block, rows, &error))?;
+            let columns = (0..self.places.len()).map(|i| self.column(&batch, i, block, rows));
+            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            rows += batch.num_rows();
+            let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+                .map_err(|error| Error::internal(format!("cannot build a batch: {error}")))?;
+            out(batch)?;
+        }
+        Ok(rows as u64)
+    }
+
+    fn reader(&self, block: Block, batch_rows: usize) -> Result<ParquetRecordBatchReader> {
+        // A file of its own, because readers share the position of a cloned one.
+        let file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+            .with_projection(self.mask.clone())
+            .with_batch_size(batch_rows.max(1))
+            .with_row_groups(vec![block.row_group]);
+        if block.rows < self.group_rows(block.row_group) {
+            let mut selection = vec![RowSelector::skip(block.first), RowSelector::select(block.rows)];
+            selection.retain(|selector| selector.row_count > 0);
+            builder = builder.with_row_selection(RowSelection::from(selection));
+        }
+        builder.build().map_err(|error| self.damaged(block, 0, &error))
+    }
+
+    fn group_rows(&self, row_group: usize) -> usize {
+        usize::try_from(self.metadata.metadata().row_group(row_group).num_rows()).unwrap_or(0)
+    }
+
+    fn column(&self, batch: &RecordBatch, index: usize, block: Block, rows: usize) -> Result<ArrayRef> {
+        let array = batch.column(self.places[index]);
+        let to = self.schema.field(index).data_type();
+        cast(array, to).map_err(|error| {
+            // Row by row to find the one; only on the way to the error.
+            let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), to).is_err()).unwrap_or(0);
+            let (name, kind) = &self.kinds[index];
+            Error::data(format!(
+                "column `{name}`, row {} of row group {}: its value is not a {kind}: {error}",
+                block.first + rows + row + 1,
+                block.row_group + 1
+            ))
+            .in_file(&self.path)
+            .help("declare the column with a type that holds all of its values")
+        })
+    }
+
+    fn damaged(&self, block: Block, rows: usize, error: &dyn std::fmt::Display) -> Error {
+        let (row, group) = (block.first + rows + 1, block.row_group + 1);
+        Error::data(format!("cannot read row {row} and following of row group {group}: {error}")).in_file(&self.path)
+    }
+}
+
+fn no_parquet(path: &str, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+            Ok(inner) => Error::io("read", path, *inner),
+            Err(inner) => Error::data(format!("cannot read this Parquet file: {inner}")).in_file(path),
+        },
+        error => Error::data(format!("this is not a Parquet file: {error}"))
+            .in_file(path)
+            .help("check the table's 'format' and 'path'; every file of the folder is read"),
+    }
+}
+
+/// The column of that name among the file's top-level columns, if its type fits.
+fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> Result<usize> {
+    let fields = metadata.schema().fields();
+    let Some(root) = fields.iter().position(|field| field.name() == name) else {
+        let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
+        let error = Error::data(format!("the file has no column `{name}`, which the table declares as {kind}"));
+        return Err(error.in_file(path).help(match crate::error::nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`? names are case-sensitive"),
+            None => format!("its columns are {}", names.join(", ")),
+        }));
+    };
+    let found = fields[root].data_type();
+    if !fits(found, &kind.to_arrow()) {
+        let error = Error::data(format!("column `{name}` is {found} in the file, but the table declares it as {kind}"));
+        return Err(error.in_file(path).help("declare the column with a type that fits"));
+    }
+    Ok(root)
+}
+
+/// INT96 timestamps are read in the declared unit: nanoseconds would end in 2262.
+fn with_exact_int96(
+    path: &str,
+    metadata: ArrowReaderMetadata,
+    declared: &[crate::types::Field],
+    roots: &[usize],
+) -> Result<ArrowReaderMetadata> {
+    let columns = metadata.parquet_schema();
+    let is_int96 = |root: usize| {
+        let leaf = (0..columns.num_columns()).find(|leaf| columns.get_column_root_idx(*leaf) == root);
+        leaf.is_some_and(|leaf| columns.column(leaf).physical_type() == Physical::INT96)
+    };
+    let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+    let mut changed = false;
+    for (field, root) in declared.iter().zip(roots) {
+        if is_int96(*root)
+            && let DataType::Timestamp(unit, _) = field.data_type.kind.to_arrow()
+        {
+            fields[*root] = fields[*root].clone().with_data_type(DataType::Timestamp(unit, None));
+            changed = true;
+        }
+    }
+    if !changed {
+        return Ok(metadata);
+    }
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(ArrowSchema::new(fields)));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| no_parquet(path, error))
+}
+
+fn blocks(metadata: &ArrowReaderMetadata) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for (row_group, group) in metadata.metadata().row_groups().iter().enumerate() {
+        let total = usize::try_from(group.num_rows()).unwrap_or(0);
+        let bytes = u64::try_from(group.compressed_size()).unwrap_or(0);
+        let parts = total.div_ceil(BLOCK_ROWS_MAX).max(1);
+        for part in 0..parts {
+            let first = part * BLOCK_ROWS_MAX;
+            let rows = (total - first).min(BLOCK_ROWS_MAX);
+            let share = if total == 0 { bytes } else { (u128::from(bytes) * rows as u128 / total as u128) as u64 };
+            blocks.push(Block { row_group, first, rows, bytes: share });
+        }
+    }
+    blocks
+}

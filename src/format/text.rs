@@ -1,0 +1,156 @@
+//! What the decoders of text formats have in common: they work on a window of a file and leave
+//! batches behind.
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+
+use super::column::{Column, TEXT_BYTES_MAX};
+use crate::error::{Error, Result};
+use crate::types::{Schema, Type};
+
+/// Takes finished batches.
+pub type Output<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<()>;
+
+/// How far a decoder came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Every record that starts in the block is decoded.
+    Done,
+    /// The record at this offset of the window runs past the window's end.
+    More(usize),
+}
+
+/// Why a decoder stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// The data is wrong at this offset of the window.
+    At(usize, Error),
+    /// Something else went wrong; it has its place already or needs none.
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
+/// Decodes the records that start in one block of a text file.
+pub trait TextDecoder {
+    /// The offset of the first record that starts at `from` or later but before `end`. `state`: the
+    /// format's state at `from`; `before`: the byte in front of it, unless the file starts there.
+    fn enter(&mut self, bytes: &[u8], from: usize, end: usize, state: u8, before: Option<u8>) -> Option<usize>;
+    /// Decodes from the record at `from` until a record starts at `end` or later. `eof`: the window reaches the end
+    /// of the file.
+    ///
+    /// # Errors
+    /// The first record that is wrong, or what `out` returned.
+    fn decode(&mut self, bytes: &[u8], from: usize, end: usize, eof: bool, out: Output<'_>) -> Result<Step, Failure>;
+    /// Hands out the rows that are left; how many rows there were and how many records were skipped as malformed.
+    ///
+    /// # Errors
+    /// What `out` returned.
+    fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)>;
+}
+
+/// Columns under construction with their names and types.
+pub(crate) struct Rows {
+    pub columns: Vec<Column>,
+    /// Name and type of each column.
+    pub fields: Vec<(String, Type)>,
+    schema: SchemaRef,
+    /// Rows in `columns`.
+    pub count: usize,
+    pub batch_rows: usize,
+    total: u64,
+    pub malformed: u64,
+}
+
+impl Rows {
+    pub fn new(file_schema: &Schema, projection: &[usize], batch_rows: usize) -> Result<Self> {
+        let fields: Vec<_> = projection.iter().filter_map(|index| file_schema.fields.get(*index)).cloned().collect();
+        let mut columns = Vec::with_capacity(fields.len());
+        for field in &fields {
+            let column = Column::new(&field.data_type.kind);
+            columns.push(column.ok_or_else(|| {
+                Error::internal(format!("column `{}` of type {} reached a decoder", field.name, field.data_type.kind))
+            })?);
+        }
+        Ok(Rows {
+            columns,
+            schema: Schema::new(fields.clone()).to_arrow(),
+            fields: fields.into_iter().map(|field| (field.name, field.data_type.kind)).collect(),
+            count: 0,
+            batch_rows: batch_rows.max(1),
+            total: 0,
+            malformed: 0,
+        })
+    }
+
+    /// Drops what the unfinished row has appended so far.
+    #[cold]
+    pub fn roll_back(&mut self) {
+        for column in &mut self.columns {
+            column.truncate(self.count);
+        }
+    }
+
+    /// Counts a finished row, and hands the batch out when it is full.
+    #[inline]
+    pub fn end_row(&mut self, out: Output<'_>) -> Result<()> {
+        self.count += 1;
+        if self.count >= self.batch_rows || (self.count & 0x3F == 0 && self.text_is_long()) {
+            self.flush(out)?;
+        }
+        Ok(())
+    }
+
+    fn text_is_long(&self) -> bool {
+        self.columns.iter().any(|column| match &column.values {
+            super::column::Values::Text(text) => text.bytes.len() > TEXT_BYTES_MAX / 64,
+            _ => false,
+        })
+    }
+
+    /// Hands out the rows gathered so far, if any.
+    pub fn flush(&mut self, out: Output<'_>) -> Result<()> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let room = self.batch_rows.min(self.count * 2);
+        let arrays = self.columns.iter_mut().map(|column| column.take(room)).collect::<Result<Vec<ArrayRef>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(self.count));
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
+            .map_err(|error| Error::internal(format!("cannot build a batch: {error}")))?;
+        self.total += self.count as u64;
+        self.count = 0;
+        out(batch)
+    }
+
+    pub fn totals(&self) -> (u64, u64) {
+        (self.total, self.malformed)
+    }
+}
+
+/// The offset of the first byte that is not UTF-8 from `from` on; the window's length if there is none. A character
+/// that the window cuts off counts as good.
+pub(crate) fn first_invalid(bytes: &[u8], from: usize, eof: bool) -> usize {
+    let text = &bytes[from..];
+    if text.is_ascii() {
+        return bytes.len();
+    }
+    match std::str::from_utf8(text) {
+        Ok(_) => bytes.len(),
+        Err(error) if error.error_len().is_none() && !eof => bytes.len(),
+        Err(error) => from + error.valid_up_to(),
+    }
+}
+
+/// A field's text for a message: shortened, and with what cannot be shown replaced.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    const CHARACTERS: usize = 60;
+    let lossy = String::from_utf8_lossy(&text[..text.len().min(CHARACTERS * 4)]);
+    let shown: String = lossy.chars().take(CHARACTERS).flat_map(char::escape_debug).collect();
+    let cut = lossy.chars().count() > CHARACTERS || text.len() > CHARACTERS * 4;
+    if cut { format!("'{shown}…'") } else { format!("'{shown}'") }
+}

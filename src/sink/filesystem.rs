@@ -1,0 +1,215 @@
+//! A file or a folder as a table.
+//!
+//! The parts lie beside the target under hidden names, so that they are on its file system and a
+//! rename makes them visible at once.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Sink, SinkWriter, part};
+use crate::error::{Error, Result};
+use crate::format::{FormatSpec, append_parquet_parts};
+use crate::source::files::strip_scheme;
+use crate::types::Schema;
+
+/// Where the rows go in the end.
+#[derive(Debug)]
+enum Target {
+    /// One file, replaced if it is there.
+    File(PathBuf),
+    /// A folder, to which files are added.
+    Folder(PathBuf),
+}
+
+pub(super) struct Filesystem {
+    target: Target,
+    /// Where the parts are written.
+    folder: PathBuf,
+    format: FormatSpec,
+    schema: Schema,
+    /// Part of every name, so that no two jobs meet.
+    unique: String,
+    /// Parts by shard, once begun.
+    parts: Mutex<Vec<Option<PathBuf>>>,
+}
+
+impl Filesystem {
+    pub fn open(path: &str, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Result<Self> {
+        let path = Path::new(strip_scheme(path)?);
+        let target = if path.is_dir() || path.extension().is_none() {
+            Target::Folder(path.to_path_buf())
+        } else {
+            Target::File(path.to_path_buf())
+        };
+        let folder = match &target {
+            Target::Folder(folder) => folder.clone(),
+            Target::File(file) => match file.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+                _ => PathBuf::from("."),
+            },
+        };
+        fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
+        let sink = Filesystem {
+            target,
+            folder,
+            format: format.clone(),
+            schema: schema.clone(),
+            unique: unique_name(),
+            parts: Mutex::new(vec![None; parallelism]),
+        };
+        sink.check_writable()?;
+        Ok(sink)
+    }
+
+    /// Finds out now, not at the end of a long job, that nothing can be written here.
+    fn check_writable(&self) -> Result<()> {
+        let probe = self.folder.join(format!(".transom-{}-probe", self.unique));
+        File::create(&probe).map_err(|error| Error::io("write into", self.folder.display(), error))?;
+        fs::remove_file(&probe).map_err(|error| Error::io("remove", probe.display(), error))
+    }
+
+    fn hidden(&self, what: &str) -> PathBuf {
+        self.folder.join(format!(".transom-{}-{what}.{}", self.unique, self.format.name()))
+    }
+
+    /// The parts that were begun, by shard.
+    fn taken(&self) -> Vec<(usize, PathBuf)> {
+        let mut parts = self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        parts.iter_mut().enumerate().filter_map(|(shard, part)| Some((shard, part.take()?))).collect()
+    }
+
+    fn commit_folder(&self, folder: &Path, parts: Vec<(usize, PathBuf)>) -> Result<()> {
+        for (shard, part) in parts {
+            if self.is_empty(&part)? {
+                remove(&part)?;
+                continue;
+            }
+            // As Flink's names: the job's own mark keeps files of earlier jobs as they are.
+            let name = format!("part-{}-{shard}-0.{}", self.unique, self.format.name());
+            rename(&part, &folder.join(name))?;
+        }
+        sync(folder);
+        Ok(())
+    }
+
+    /// A part without rows gives no file in a folder: Flink opens files with their first row.
+    fn is_empty(&self, part: &Path) -> Result<bool> {
+        if self.format == FormatSpec::Parquet {
+            return crate::format::parquet_is_empty(part);
+        }
+        let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
+        Ok(metadata.len() == 0)
+    }
+
+    fn commit_file(&self, file: &Path, parts: Vec<(usize, PathBuf)>) -> Result<()> {
+        let mut parts: Vec<PathBuf> = parts.into_iter().map(|(_, part)| part).collect();
+        if parts.is_empty() {
+            let path = self.hidden("empty");
+            part::create(&path, &self.format, &self.schema)?.finish()?;
+            parts.push(path);
+        }
+        let whole = if parts.len() == 1 {
+            parts.remove(0)
+        } else if self.format == FormatSpec::Parquet {
+            let whole = self.hidden("whole");
+            append_parquet_parts(&parts, &whole)?;
+            whole
+        } else {
+            let whole = parts.remove(0);
+            append_text(&whole, &parts)?;
+            whole
+        };
+        rename(&whole, file)?;
+        for part in &parts {
+            remove(part)?;
+        }
+        sync(&self.folder);
+        Ok(())
+    }
+}
+
+impl Sink for Filesystem {
+    fn writer(&self, shard: usize) -> Result<Box<dyn SinkWriter>> {
+        let path = self.hidden(&format!("part-{shard}"));
+        let writer = part::create(&path, &self.format, &self.schema)?;
+        let mut parts = self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if parts.len() <= shard {
+            parts.resize(shard + 1, None);
+        }
+        parts[shard] = Some(path);
+        Ok(writer)
+    }
+
+    fn commit(&self) -> Result<()> {
+        let parts = self.taken();
+        let paths: Vec<PathBuf> = parts.iter().map(|(_, path)| path.clone()).collect();
+        let result = match &self.target {
+            Target::Folder(folder) => self.commit_folder(folder, parts),
+            Target::File(file) => self.commit_file(file, parts),
+        };
+        if result.is_err() {
+            self.remove_all(&paths);
+        }
+        result
+    }
+
+    fn abort(&self) {
+        let paths: Vec<PathBuf> = self.taken().into_iter().map(|(_, path)| path).collect();
+        self.remove_all(&paths);
+    }
+}
+
+impl Filesystem {
+    /// Leaves nothing behind; what cannot be removed stays hidden.
+    fn remove_all(&self, parts: &[PathBuf]) {
+        for path in parts.iter().chain([&self.hidden("whole"), &self.hidden("empty")]) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Filesystem {
+    /// A job that ends without a word (a panic of its caller) must not leave its parts lying about.
+    fn drop(&mut self) {
+        let paths: Vec<PathBuf> = self.taken().into_iter().map(|(_, path)| path).collect();
+        if !paths.is_empty() {
+            self.remove_all(&paths);
+        }
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
+}
+
+fn remove(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|error| Error::io("remove", path.display(), error))
+}
+
+fn append_text(whole: &Path, parts: &[PathBuf]) -> Result<()> {
+    let mut target =
+        File::options().append(true).open(whole).map_err(|error| Error::io("write", whole.display(), error))?;
+    for part in parts {
+        let mut source = File::open(part).map_err(|error| Error::io("read", part.display(), error))?;
+        std::io::copy(&mut source, &mut target).map_err(|error| Error::io("write", whole.display(), error))?;
+    }
+    Ok(())
+}
+
+/// Makes renames last through a power cut where the file system can; not worth failing for.
+fn sync(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// A name that no other job uses.
+fn unique_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}{:x}{count:x}", std::process::id(), nanos)
+}

@@ -1,0 +1,71 @@
+//! One shard's part of a table, under a hidden name.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+
+use super::SinkWriter;
+use crate::error::{Error, Result};
+use crate::format::{FormatSpec, ParquetPart, TextEncoder};
+use crate::types::Schema;
+
+/// Encoded text is written once so much of it is there.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Rows of a text format on their way into a file.
+struct TextPart {
+    encoder: TextEncoder,
+    file: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+}
+
+/// Rows on their way into a Parquet file.
+struct ColumnPart(Box<ParquetPart>);
+
+/// Creates the part's file, which must not exist yet.
+pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Result<Box<dyn SinkWriter>> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|error| Error::io("create", path.display(), error))?;
+    Ok(match format.text_encoder(schema) {
+        Some(encoder) => {
+            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer: Vec::with_capacity(BUFFER_BYTES) })
+        }
+        None => {
+            let part = ParquetPart::new(file, &path.display().to_string(), schema.to_arrow())?;
+            Box::new(ColumnPart(Box::new(part)))
+        }
+    })
+}
+
+impl TextPart {
+    fn flush(&mut self) -> Result<()> {
+        let written = self.file.write_all(&self.buffer);
+        self.buffer.clear();
+        written.map_err(|error| Error::io("write", self.path.display(), error))
+    }
+}
+
+impl SinkWriter for TextPart {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.encoder.encode(batch, &mut self.buffer)?;
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.flush()
+    }
+}
+
+impl SinkWriter for ColumnPart {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.0.write(batch)
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0.finish()
+    }
+}

@@ -1,0 +1,1 @@
+//! What the sinks leave behind, and that nothing shows before the commit.

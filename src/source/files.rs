@@ -1,0 +1,101 @@
+//! Which files a table's path stands for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::plan::ScanSpec;
+
+/// The files of a table, sorted by path.
+pub(super) fn find(scan: &ScanSpec) -> Result<Vec<String>> {
+    let path = strip_scheme(&scan.path)?;
+    let mut found = Vec::new();
+    let mut hidden = 0;
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => collect(Path::new(path), &mut found, &mut hidden)?,
+        Ok(_) => found.push(PathBuf::from(path)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.contains(['*', '?', '[']) => {
+            expand(path, &mut found, &mut hidden)?;
+        }
+        Err(error) => return Err(Error::io("read", format!("{path} (table `{}`)", scan.table), error)),
+    }
+    found.sort();
+    found.dedup();
+    if found.is_empty() {
+        let error = Error::new(
+            crate::error::ErrorKind::Io,
+            format!("no file to read for table `{}`: {path} holds or matches none", scan.table),
+        );
+        return Err(match hidden {
+            0 => error.help("check the path; relative paths start at the working directory"),
+            _ => error.help("files and folders whose names start with '.' or '_' are not read"),
+        });
+    }
+    found.into_iter().map(text).collect()
+}
+
+/// The path without `file://`; other schemes are refused.
+pub(crate) fn strip_scheme(path: &str) -> Result<&str> {
+    let Some((scheme, rest)) = path.split_once(':') else { return Ok(path) };
+    if scheme.eq_ignore_ascii_case("file") {
+        // file:/a, file:///a and file://localhost/a are one and the same.
+        let rest = match rest.strip_prefix("//") {
+            Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
+            None => rest,
+        };
+        return Ok(rest);
+    }
+    if rest.starts_with("//") {
+        return Err(Error::unsupported(format!("the file system of '{path}'"))
+            .help("copy the files to this machine and give their local path"));
+    }
+    Ok(path)
+}
+
+fn text(path: PathBuf) -> Result<String> {
+    path.into_os_string().into_string().map_err(|path| {
+        Error::new(crate::error::ErrorKind::Io, format!("the file name {path:?} is not UTF-8")).help("rename the file")
+    })
+}
+
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.as_encoded_bytes()).unwrap_or_default();
+    matches!(name.first(), Some(b'.' | b'_'))
+}
+
+/// All files below a folder, at any depth.
+fn collect(folder: &Path, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Result<()> {
+    let list = |error| Error::io("list", folder.display(), error);
+    for entry in fs::read_dir(folder).map_err(list)? {
+        let path = entry.map_err(list)?.path();
+        if is_hidden(&path) {
+            *hidden += 1;
+            continue;
+        }
+        let metadata = fs::metadata(&path).map_err(|error| Error::io("read", path.display(), error))?;
+        if metadata.is_dir() {
+            collect(&path, found, hidden)?;
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn expand(pattern: &str, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Result<()> {
+    let paths = glob::glob(pattern).map_err(|error| {
+        Error::script(format!("'{pattern}' is not a valid pattern of file names: {}", error.msg))
+            .help("escape '[', '*' and '?' in names by [[], [*] and [?]")
+    })?;
+    for path in paths {
+        let path = path.map_err(|error| Error::io("read", error.path().display().to_string(), error.into()))?;
+        if is_hidden(&path) {
+            *hidden += 1;
+        } else if path.is_dir() {
+            collect(&path, found, hidden)?;
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

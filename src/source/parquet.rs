@@ -1,0 +1,47 @@
+//! A Parquet file as a split: a block is a row group, or a part of a long one.
+
+use arrow::array::RecordBatch;
+
+use super::{BlockStats, Split, Transition};
+use crate::error::{Error, Result};
+use crate::format::ParquetReader;
+use crate::plan::ScanSpec;
+
+pub(super) struct ParquetSplit {
+    path: String,
+    bytes: u64,
+    reader: ParquetReader,
+}
+
+impl ParquetSplit {
+    pub fn open(scan: &ScanSpec, path: &str) -> Result<Self> {
+        let metadata = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
+        let reader = ParquetReader::open(path, &scan.file_schema, &scan.projection)?;
+        Ok(ParquetSplit { path: path.to_string(), bytes: metadata.len(), reader })
+    }
+}
+
+impl Split for ParquetSplit {
+    fn name(&self) -> &str {
+        &self.path
+    }
+    fn block_count(&self) -> usize {
+        self.reader.block_count()
+    }
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    fn probe(&self, _block: usize) -> Result<Transition> {
+        Ok(Transition::IDENTITY)
+    }
+    fn decode(
+        &self,
+        block: usize,
+        _entry: u8,
+        batch_rows: usize,
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<BlockStats> {
+        let rows = self.reader.decode(block, batch_rows, out)?;
+        Ok(BlockStats { rows, malformed: 0, bytes: self.reader.block_bytes(block) })
+    }
+}

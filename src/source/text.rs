@@ -1,0 +1,210 @@
+//! A text file as a split, cut into blocks of bytes. A record belongs to the block in which it starts.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use arrow::array::RecordBatch;
+
+use super::{BlockStats, Split, Transition};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::format::{Failure, FormatSpec, Step};
+use crate::plan::ScanSpec;
+use crate::types::Schema;
+
+/// A longer record is an error: it would have to be held in memory, and is nearly always an open quote.
+const RECORD_BYTES_MAX: usize = 64 << 20;
+/// Read beyond the block's end at first, for its last record.
+const TAIL_BYTES: usize = 4 << 10;
+/// Read ahead of the block, to know what its first byte follows.
+const LOOK_BACK: u64 = 1;
+const BYTE_ORDER_MARK: &[u8; 3] = b"\xEF\xBB\xBF";
+
+pub(super) struct TextSplit {
+    path: String,
+    file: File,
+    bytes: u64,
+    /// Where the text starts: behind the byte-order mark, if there is one.
+    origin: u64,
+    block_bytes: u64,
+    format: FormatSpec,
+    schema: Schema,
+    projection: Vec<usize>,
+}
+
+thread_local! {
+    /// The window of the file that is being read; kept, because each shard reads block after block.
+    static WINDOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A part of the file in memory.
+struct Window<'a> {
+    buffer: &'a mut Vec<u8>,
+    /// Offset in the file of the buffer's first byte.
+    start: u64,
+}
+
+impl TextSplit {
+    pub fn open(scan: &ScanSpec, path: &str, block_bytes: usize) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let metadata = file.metadata().map_err(|error| Error::io("read", path, error))?;
+        if !metadata.is_file() {
+            return Err(Error::new(ErrorKind::Io, format!("cannot read {path}: it is not a regular file"))
+                .help("copy what it yields into a file"));
+        }
+        let mut mark = [0u8; 3];
+        let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
+        Ok(TextSplit {
+            path: path.to_string(),
+            file,
+            origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
+            bytes: metadata.len(),
+            block_bytes: (block_bytes as u64).max(1),
+            format: scan.format.clone(),
+            schema: scan.file_schema.clone(),
+            projection: scan.projection.clone(),
+        })
+    }
+
+    /// Where a block starts and where the next one does.
+    fn range(&self, block: usize) -> (u64, u64) {
+        let start = (block as u64).saturating_mul(self.block_bytes).saturating_add(self.origin).min(self.bytes);
+        (start, start.saturating_add(self.block_bytes).min(self.bytes))
+    }
+
+    /// An empty window that will start in front of `start`, if anything is there.
+    fn window<'a>(&self, buffer: &'a mut Vec<u8>, start: u64) -> Window<'a> {
+        buffer.clear();
+        Window { buffer, start: if start > self.origin { start - LOOK_BACK } else { start } }
+    }
+
+    /// Extends the window to the offset `end` of the file. It may have become shorter since it was opened.
+    fn fill(&self, window: &mut Window<'_>, end: u64) -> Result<()> {
+        let wanted = (end.min(self.bytes) - window.start) as usize;
+        let mut filled = window.buffer.len();
+        window.buffer.resize(wanted.max(filled), 0);
+        while filled < wanted {
+            let offset = window.start + filled as u64;
+            match self.file.read_at(&mut window.buffer[filled..], offset) {
+                Ok(0) => {
+                    return Err(Error::new(
+                        ErrorKind::Io,
+                        format!("cannot read {}: it became shorter while it was read", self.path),
+                    ));
+                }
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("read", &self.path, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_in(
+        &self,
+        buffer: &mut Vec<u8>,
+        (start, end): (u64, u64),
+        entry: u8,
+        batch_rows: usize,
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<(u64, u64)> {
+        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
+            return Err(Error::internal("a text split of a format that is no text"));
+        };
+        let mut window = self.window(buffer, start);
+        self.fill(&mut window, end + TAIL_BYTES as u64)?;
+        let first = (start - window.start) as usize;
+        let limit = (end - window.start) as usize;
+        let before = first.checked_sub(1).map(|at| window.buffer[at]);
+        let Some(mut at) = decoder.enter(window.buffer, first, limit, entry, before) else {
+            return decoder.finish(out);
+        };
+        loop {
+            let loaded = window.start + window.buffer.len() as u64;
+            match decoder.decode(window.buffer, at, limit, loaded >= self.bytes, out) {
+                Ok(Step::Done) => return decoder.finish(out),
+                Ok(Step::More(record)) => {
+                    at = record;
+                    if window.buffer.len() - at > RECORD_BYTES_MAX {
+                        let error = Error::data("this record is longer than 64 MiB")
+                            .help("look for a quote that is never closed, or a missing line end");
+                        return Err(self.locate(window.start + at as u64, error));
+                    }
+                    let more = (window.buffer.len() as u64 / 2).max(TAIL_BYTES as u64);
+                    self.fill(&mut window, loaded + more)?;
+                }
+                Err(Failure::At(place, error)) => return Err(self.locate(window.start + place as u64, error)),
+                Err(Failure::Other(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Adds line and column of an offset to an error. Counts the lines of the file up to there, which nobody
+    /// does while all is well.
+    #[cold]
+    fn locate(&self, offset: u64, error: Error) -> Error {
+        let mut chunk = vec![0u8; 1 << 16];
+        let (mut line, mut column, mut at) = (1u64, 1u64, self.origin);
+        let lone_returns = matches!(self.format, FormatSpec::Csv(_));
+        let mut before = 0u8;
+        while at < offset {
+            let wanted = (offset - at).min(chunk.len() as u64) as usize;
+            let Ok(count @ 1..) = self.file.read_at(&mut chunk[..wanted], at) else { break };
+            for byte in &chunk[..count] {
+                match byte {
+                    b'\n' if lone_returns && before == b'\r' => column = 1,
+                    b'\n' => (line, column) = (line + 1, 1),
+                    b'\r' if lone_returns => (line, column) = (line + 1, 1),
+                    _ => column += u64::from(byte & 0xC0 != 0x80),
+                }
+                before = *byte;
+            }
+            at += count as u64;
+        }
+        error.at_place(Place { file: self.path.clone(), line, column, length: 0 })
+    }
+}
+
+impl Split for TextSplit {
+    fn name(&self) -> &str {
+        &self.path
+    }
+    fn block_count(&self) -> usize {
+        usize::try_from((self.bytes - self.origin).div_ceil(self.block_bytes)).unwrap_or(usize::MAX)
+    }
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    fn probe(&self, block: usize) -> Result<Transition> {
+        // Formats without a state need not even read the block.
+        if self.format.transition(b"", 0).is_none() {
+            return Ok(Transition::IDENTITY);
+        }
+        let (start, end) = self.range(block);
+        WINDOW.with_borrow_mut(|buffer| {
+            let mut window = self.window(buffer, start);
+            self.fill(&mut window, end)?;
+            let first = (start - window.start) as usize;
+            let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
+            let transition = self.format.transition(&window.buffer[first..], before);
+            Ok(transition.map_or(Transition::IDENTITY, Transition))
+        })
+    }
+    fn decode(
+        &self,
+        block: usize,
+        entry: u8,
+        batch_rows: usize,
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<BlockStats> {
+        let range = self.range(block);
+        // Taken out, not borrowed: `out` may well decode a block itself.
+        let mut buffer = WINDOW.take();
+        let result = self.decode_in(&mut buffer, range, entry, batch_rows, out);
+        if buffer.capacity() <= 4 * self.block_bytes as usize + RECORD_BYTES_MAX / 16 {
+            WINDOW.set(buffer);
+        }
+        let (rows, malformed) = result?;
+        Ok(BlockStats { rows, malformed, bytes: range.1 - range.0 })
+    }
+}
