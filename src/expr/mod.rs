@@ -11,6 +11,9 @@ use crate::types::DataType;
 pub use eval::EvalContext;
 pub use scalar::Scalar;
 
+#[cfg(test)]
+mod tests;
+
 /// A scalar expression with all types settled. Columns are addressed by their index in the input batch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {

@@ -546,7 +546,7 @@ mod tests {
         let print = |pattern: &str| Pattern::parse(pattern).unwrap().format(moment).unwrap();
         assert_eq!(print("yy M d h a k K m s S SS E EEEE MMMM"), "24 2 29 12 PM 12 0 34 56 7 78 Thu Thursday February");
         assert_eq!(print("u D n N A"), "2024 60 789000000 45296789000000 45296789");
-        assert_eq!(print("yyyy''T''HH"), "2024'T'12");
+        assert_eq!(print("yyyy'T'HH''"), "2024T12'");
         assert_eq!(print("YYYY-ww Q G"), "2024-09 1 AD");
         assert!(Pattern::parse("b").is_err());
         assert!(Pattern::parse("XXX").unwrap().format(moment).is_err());

@@ -192,14 +192,15 @@ fn round(
             let values = numbers::<Float32Type>(value)?;
             build::<Float32Type>(count, |row| {
                 let pair = values.read(row).zip(digits(row));
-                Ok(pair.map(|(x, d)| round_text(&print::float(x), x.into(), d, half_up) as f32))
+                let rounded = pair.map(|(x, d)| round_text(&print::float(x), x.into(), d, half_up));
+                rounded.transpose().map(|rounded| rounded.map(|x| x as f32))
             })
         }
         _ => {
             let values = numbers::<Float64Type>(value)?;
             build::<Float64Type>(count, |row| {
                 let pair = values.read(row).zip(digits(row));
-                Ok(pair.map(|(x, d)| round_text(&print::double(x), x, d, half_up)))
+                pair.map(|(x, d)| round_text(&print::double(x), x, d, half_up)).transpose()
             })
         }
     }
@@ -223,9 +224,12 @@ fn round_unscaled(x: i128, digits: i32, half_up: bool) -> i128 {
 }
 
 /// Rounds the shortest decimal text of a double, as Flink's BigDecimal does.
-fn round_text(text: &str, x: f64, digits: i32, half_up: bool) -> f64 {
-    if !x.is_finite() || digits > 340 {
-        return x;
+fn round_text(text: &str, x: f64, digits: i32, half_up: bool) -> Result<f64> {
+    if !x.is_finite() {
+        return Err(Error::data(format!("{text} cannot be rounded")));
+    }
+    if digits > 340 {
+        return Ok(x);
     }
     let (sign, magnitude) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -240,11 +244,11 @@ fn round_text(text: &str, x: f64, digits: i32, half_up: bool) -> f64 {
     let scale = fraction.len() as i32 - exponent;
     let gone = scale.saturating_sub(digits);
     if gone <= 0 {
-        return x;
+        return Ok(x);
     }
     let kept = all.len() as i64 - i64::from(gone);
     if kept < 0 {
-        return sign * 0.0 * x.abs().signum();
+        return Ok(0.0);
     }
     let (head, tail) = all.split_at(kept as usize);
     let mut number: u128 = head.parse().unwrap_or(0);
@@ -253,7 +257,7 @@ fn round_text(text: &str, x: f64, digits: i32, half_up: bool) -> f64 {
     }
     let rounded: f64 = format!("{number}e{}", digits.saturating_neg()).parse().unwrap_or(x);
     // BigDecimal has no negative zero.
-    if rounded == 0.0 { 0.0 } else { sign * rounded }
+    Ok(if rounded == 0.0 { 0.0 } else { sign * rounded })
 }
 
 #[cfg(test)]
@@ -262,15 +266,15 @@ mod tests {
 
     #[test]
     fn doubles_round_by_their_shortest_text() {
-        let round = |x: f64, digits| round_text(&print::double(x), x, digits, true);
+        let round = |x: f64, digits| round_text(&print::double(x), x, digits, true).unwrap();
         assert_eq!(round(2.345, 2), 2.35);
         assert_eq!(round(1.005, 2), 1.01);
         assert_eq!(round(-2.5, 0), -3.0);
         assert_eq!(round(1e300, 2), 1e300);
         assert_eq!(round(123.0, -2), 100.0);
         assert_eq!(round(0.001, 2), 0.0);
-        assert!(round(f64::NAN, 2).is_nan());
-        assert_eq!(round_text("-2.345", -2.345, 2, false), -2.34);
+        assert!(round_text("NaN", f64::NAN, 2, true).is_err());
+        assert_eq!(round_text("-2.345", -2.345, 2, false).unwrap(), -2.34);
     }
 
     #[test]

@@ -368,9 +368,7 @@ fn text(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         }
         "CONCAT_WS" => {
             args.count(2, usize::MAX)?;
-            let all = all_texts(args)?;
-            let nullable = all[0].data_type().nullable;
-            Ok(Some(call(function(Text::ConcatWithSeparator), all, Type::string(), nullable)))
+            Ok(Some(strict(function(Text::ConcatWithSeparator), all_texts(args)?, Type::string())))
         }
         _ => text_with_numbers(name, args),
     }

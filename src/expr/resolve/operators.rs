@@ -61,8 +61,14 @@ pub(super) fn arithmetic(operator: &str, left: Expr, right: Expr) -> Result<Expr
         let (left, right) = (convert(left, &Type::Decimal(d1.0, d1.1)), convert(right, &Type::Decimal(d2.0, d2.1)));
         return Ok(strict(function, vec![left, right], kind));
     }
+    // The remainder is smaller than the divisor, whose type it takes.
+    let divisor = (operator == "%" && b.is_integer()).then(|| b.clone());
     let (left, right) = (convert(left, &common), convert(right, &common));
-    Ok(strict(function, vec![left, right], common))
+    let result = strict(function, vec![left, right], common);
+    Ok(match divisor {
+        Some(kind) => convert(result, &kind),
+        None => result,
+    })
 }
 
 fn concat(left: Expr, right: Expr) -> Result<Expr> {
@@ -196,7 +202,8 @@ fn negate(input: Expr, kind: Type) -> Expr {
                 let narrow = kind == Type::BigInt && number == i64::from(i32::MIN);
                 (Scalar::Int(number), if narrow { Type::Int } else { kind.clone() })
             }),
-            Scalar::Double(number) => Some((Scalar::Double(-number), kind.clone())),
+            // A literal has no negative zero: Flink reads it as a BigDecimal.
+            Scalar::Double(number) => Some((Scalar::Double(0.0 - number), kind.clone())),
             Scalar::Decimal(number) => number.checked_neg().map(|number| (Scalar::Decimal(number), kind.clone())),
             _ => None,
         };
