@@ -88,13 +88,9 @@ impl Binder<'_> {
     }
 
     fn group_expr(&mut self, ast: &Ast, select: &Select, scope: &Scope) -> Result<Expr> {
-        if let Ast::Value(value) = ast {
-            if matches!(value.value, sqlparser::ast::Value::Number(..)) {
-                return Err(located(
-                    Error::script("GROUP BY takes no positions").help("repeat the expression of the select list"),
-                    ast,
-                ));
-            }
+        if matches!(ast, Ast::Value(value) if matches!(value.value, sqlparser::ast::Value::Number(..))) {
+            let error = Error::script("GROUP BY takes no positions").help("repeat the expression of the select list");
+            return Err(located(error, ast));
         }
         let bound = self.expr(ast, &mut Context::new(scope, "GROUP BY"));
         let Err(error) = bound else { return bound };

@@ -47,7 +47,7 @@ impl<'a> Session<'a> {
             Statement::CreateView(view) => self.create_view(view).map(|()| None),
             Statement::Drop(drop) => self.drop(drop).map(|()| None),
             Statement::Insert(insert) => self.job(std::slice::from_ref(insert)).map(|plan| Some(Action::Insert(plan))),
-            Statement::StatementSet(inserts) => self.job(inserts).map(|plan| Some(Action::Insert(plan))),
+            Statement::Inserts(inserts) => self.job(inserts).map(|plan| Some(Action::Insert(plan))),
             Statement::Query(query) => {
                 let (pipeline, ignored) = self.bind(|binder, ignored| {
                     let relation = binder.query(query)?;
@@ -145,8 +145,7 @@ impl<'a> Session<'a> {
             }
             return Err(at(already_exists("the table or view", name), place_of(create.name.span)));
         }
-        let mut options =
-            Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_else(Place::default));
+        let mut options = Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_default());
         for option in &create.options {
             if !options.insert(&option.key, &option.value, place_of(option.span).unwrap_or_default()) {
                 let error = Error::script(format!("the option '{}' is set twice", option.key));

@@ -209,7 +209,7 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
         ("«SELECT 1".to_string(), "SELECT without FROM"),
         (
-            format!("SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))"),
+            "SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
             "SESSION without",
         ),
         ("SELECT k FROM src «/*+ OPTIONS('path'='x') */".to_string(), "hint"),
