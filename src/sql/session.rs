@@ -28,7 +28,10 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     pub(super) fn new(text: &'a str, overrides: &[(String, String)]) -> Result<Session<'a>> {
         let mut warnings = Vec::new();
-        let settings = Settings::new(overrides, &mut warnings)?;
+        let settings = Settings::new(overrides, &mut warnings).map_err(|error| {
+            let usage = Error::usage(format!("-D: {}", error.message()));
+            usage.help(error.remedy().unwrap_or("leave it out"))
+        })?;
         Ok(Session { text, catalog: Catalog::default(), settings, warnings })
     }
 

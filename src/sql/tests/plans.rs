@@ -293,6 +293,31 @@ fn settings_hold_from_where_they_are_set() {
 }
 
 #[test]
+fn what_the_command_line_sets_wins() {
+    let mut options = options();
+    options.overrides = vec![("pipeline.max-parallelism".to_string(), "16".to_string())];
+    let text = format!("{}SET 'pipeline.max-parallelism' = '4'; SELECT k FROM src", super::TABLES);
+    let script = compile(&text, &options).unwrap();
+    let Action::Select { plan, .. } = &script.statements[0].action else { panic!() };
+    assert_eq!(plan.config.key_groups, 16);
+    options.overrides[0].1 = "none".to_string();
+    let error = compile(&text, &options).unwrap_err();
+    assert_eq!(error.kind(), crate::error::ErrorKind::Usage);
+    assert!(error.message().contains("pipeline.max-parallelism"));
+}
+
+#[test]
+fn wildcards_take_the_columns_of_one_table_or_all() {
+    let script = with_tables(&format!(
+        "SELECT w.*, 1 AS one FROM TABLE(TUMBLE(TABLE plain2, DESCRIPTOR(ts), INTERVAL '1' SECOND)) AS w -- {TUMBLE}"
+    ));
+    assert!(script.unwrap_err().message().contains("'plain2' does not exist"));
+    let script = with_tables("SELECT s.*, v * 2 AS w FROM (SELECT v, k FROM src) AS s (v, key)").unwrap();
+    let Action::Select { schema, .. } = &script.statements[0].action else { panic!() };
+    assert_eq!(names(schema), ["v", "key", "w"]);
+}
+
+#[test]
 fn allowed_lateness_is_a_warning() {
     let script = with_tables(&format!(
         "SET 'table.exec.emit.allow-lateness' = '20 s'; SELECT COUNT(*) {TUMBLE} GROUP BY window_start, window_end"
