@@ -59,7 +59,8 @@ impl<'a> Binder<'a> {
     pub(super) fn condition(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
         let expr = self.expr(ast, context)?;
         match expr.data_type().kind {
-            Type::Boolean | Type::Null => Ok(expr),
+            Type::Boolean => Ok(expr),
+            Type::Null => resolve::cast(expr, Type::Boolean.nullable(), false),
             _ => Err(located(
                 Error::script(format!(
                     "{} needs a condition, not a value of type {}",

@@ -31,7 +31,7 @@ pub(super) struct ColumnDef {
 #[derive(Debug, Clone)]
 pub(super) enum ColumnKind {
     Physical(DataType),
-    Computed(Expr),
+    Computed(Box<Expr>),
 }
 
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
     if parser.parse_keyword(Keyword::AS) {
         let expression = parser.parse_expr()?;
         parse_comment(parser)?;
-        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(expression) });
+        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(Box::new(expression)) });
         return Ok(());
     }
     let data_type = parse_type(parser)?;

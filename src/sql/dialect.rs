@@ -65,6 +65,10 @@ impl Dialect for FlinkDialect {
             Keyword::INTERVAL if string_follows || matches!(second.token, Token::Minus | Token::Plus) => {
                 Some(parse_interval(parser))
             }
+            _ if second.token == Token::LParen => refuse_json_clauses(parser),
+            Keyword::MAP if second.token == Token::LBracket => {
+                Some(unsupported("a constructor of ARRAY, MAP or ROW values", first.span))
+            }
             _ => None,
         }
     }
@@ -74,6 +78,36 @@ impl Dialect for FlinkDialect {
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         at_partition_by(parser).then_some(Ok(PARTITION_PRECEDENCE))
     }
+}
+
+/// The JSON functions have a syntax of their own; plain calls of them are left to the binder.
+fn refuse_json_clauses(parser: &Parser<'_>) -> Option<Result<Expr, ParserError>> {
+    let token = parser.peek_token();
+    let Token::Word(word) = &token.token else { return None };
+    let name = word.value.to_ascii_uppercase();
+    let clauses: &[&str] = match name.as_str() {
+        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" | "JSON_OBJECT" | "JSON_ARRAY" => {
+            return Some(unsupported(&name, token.span));
+        }
+        "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" => {
+            &["RETURNING", "DEFAULT", "EMPTY", "ERROR", "WITH", "WITHOUT", "NULL", "ON", "TRUE", "FALSE", "UNKNOWN"]
+        }
+        _ => return None,
+    };
+    let mut depth = 0;
+    for ahead in 1.. {
+        match &parser.peek_nth_token_ref(ahead).token {
+            Token::EOF => return None,
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 1 => return None,
+            Token::RParen => depth -= 1,
+            Token::Word(word) if depth == 1 && clauses.contains(&word.value.to_ascii_uppercase().as_str()) => {
+                return Some(unsupported(&format!("{} in {name}", word.value.to_ascii_uppercase()), token.span));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn at_partition_by(parser: &Parser<'_>) -> bool {
@@ -91,6 +125,10 @@ fn parse_cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     };
     parser.expect_token(&Token::LParen)?;
     let expr = parser.parse_expr()?;
+    let after = parser.peek_token();
+    if matches!(expr, Expr::Nested(_)) && parse_unit(parser).is_ok() {
+        return unsupported("an interval between two times, (a - b) DAY TO SECOND", after.span);
+    }
     parser.expect_keyword_is(Keyword::AS)?;
     let start = parser.peek_token().span;
     let data_type = parse_type(parser)?;

@@ -1,8 +1,216 @@
-//! A plan as text.
+//! A plan as text: operators indented from the sink down.
 
-use crate::plan::JobPlan;
+use std::fmt::Write;
 
-/// The plan as text, as `transom explain` prints it.
+use super::render;
+use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::expr::Expr;
+use crate::format::FormatSpec;
+use crate::plan::{Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, WindowAggregateSpec, WindowSpec};
+use crate::types::Schema;
+
+/// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
+/// operator with its key, windows, slices, watermark rule and chosen operator.
 pub fn explain(plan: &JobPlan) -> String {
-    format!("{} pipelines", plan.pipelines.len())
+    let mut text = String::new();
+    for (i, pipeline) in plan.pipelines.iter().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
+        line(&mut text, 0, &sink(&pipeline.sink));
+        node(&mut text, 1, &pipeline.root, &plan.config);
+    }
+    text
+}
+
+fn line(text: &mut String, depth: usize, content: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{:indent$}{content}", "", indent = depth * 2);
+}
+
+fn sink(sink: &SinkSpec) -> String {
+    let columns = names(&sink.schema);
+    match &sink.connector {
+        SinkConnector::Filesystem { path, format } => {
+            format!("Sink {} ({} {path}): {columns}", sink.table, format_name(format))
+        }
+        SinkConnector::Print { identifier: Some(identifier) } => {
+            format!("Sink {} (print, {identifier}> ): {columns}", sink.table)
+        }
+        SinkConnector::Print { identifier: None } => format!("Sink {} (print): {columns}", sink.table),
+        SinkConnector::Blackhole => format!("Sink {} (blackhole): {columns}", sink.table),
+        SinkConnector::Collect => format!("Result: {columns}"),
+    }
+}
+
+fn format_name(format: &FormatSpec) -> &'static str {
+    match format {
+        FormatSpec::Csv(_) => "csv",
+        FormatSpec::Json(_) => "json",
+        FormatSpec::Parquet => "parquet",
+    }
+}
+
+fn names(schema: &Schema) -> String {
+    schema.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
+    match node_ {
+        Node::Scan(spec) => scan(text, depth, spec, config),
+        Node::Calc { input, filter, exprs, schema } => {
+            line(text, depth, &format!("Calc: {}", projection(exprs, input.schema(), schema)));
+            if let Some(filter) = filter {
+                line(text, depth + 1, &format!("where: {}", render::expr(filter, input.schema())));
+            }
+        }
+        Node::AssignWindows { input, window, time, .. } => {
+            line(text, depth, &format!("AssignWindows: {}", windows(window, input.schema())));
+            line(text, depth + 1, &format!("time column: {}", column(input.schema(), *time)));
+        }
+        Node::WindowAggregate { input, spec } => aggregate(text, depth, input, spec, config),
+        Node::UnionAll { inputs, schema } => {
+            line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
+        }
+    }
+    for input in node_.inputs() {
+        node(text, depth + 1, input, config);
+    }
+}
+
+fn projection(exprs: &[Expr], input: &Schema, output: &Schema) -> String {
+    let columns = exprs.iter().zip(&output.fields).map(|(expr, field)| {
+        let source = render::expr(expr, input);
+        if source == field.name { source } else { format!("{} = {source}", field.name) }
+    });
+    columns.collect::<Vec<_>>().join(", ")
+}
+
+fn column(schema: &Schema, index: usize) -> &str {
+    schema.fields.get(index).map_or("?", |field| field.name.as_str())
+}
+
+fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
+    line(text, depth, &format!("Scan {} ({} {})", spec.table, format_name(&spec.format), spec.path));
+    let decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
+    line(
+        text,
+        depth + 1,
+        &format!("columns read: {} ({} of {})", names(&decoded), decoded.len(), spec.file_schema.len()),
+    );
+    let computed = spec.columns.iter().zip(&spec.schema.fields).filter(|(e, _)| !matches!(e, Expr::Column { .. }));
+    let computed: Vec<String> =
+        computed.map(|(expr, field)| format!("{} = {}", field.name, render::expr(expr, &decoded))).collect();
+    if !computed.is_empty() {
+        line(text, depth + 1, &format!("computed: {}", computed.join(", ")));
+    }
+    if let Some(watermark) = &spec.watermark {
+        let time = column(&spec.schema, watermark.time);
+        line(text, depth + 1, &format!("watermark of {time}: {}, {}", watermark.text, watermark_rule(config)));
+    }
+}
+
+fn watermark_rule(config: &Config) -> String {
+    match config.watermark_interval_ms {
+        0 => "moves with every row".to_string(),
+        interval => format!("moves when it has advanced by more than {}", duration(interval)),
+    }
+}
+
+/// What a column of an aggregation's input is: the expression that the projection below computes.
+fn source(input: &Node, index: usize) -> String {
+    match input {
+        Node::Calc { input, exprs, .. } => {
+            exprs.get(index).map_or_else(|| "?".to_string(), |expr| render::expr(expr, input.schema()))
+        }
+        other => column(other.schema(), index).to_string(),
+    }
+}
+
+fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggregateSpec, config: &Config) {
+    let operator = match spec.window {
+        WindowSpec::Session { .. } => "session operator",
+        _ => "slice operator",
+    };
+    line(text, depth, &format!("WindowAggregate ({operator})"));
+    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+    line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
+    line(text, depth + 1, &format!("slices: {}", slices(&spec.window)));
+    let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
+    line(text, depth + 1, &format!("time column: {}{zone}", column(&spec.input, spec.time)));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+    let calls = spec.aggregates.iter().enumerate().map(|(i, call)| {
+        let name = column(&spec.schema, spec.keys.len() + i);
+        format!("{name} = {}", aggregate_call(call, input))
+    });
+    let calls: Vec<String> = calls.collect();
+    line(
+        text,
+        depth + 1,
+        &format!("aggregates: {}", if calls.is_empty() { "none".to_string() } else { calls.join(", ") }),
+    );
+}
+
+fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
+    let name = match call.kind {
+        AggregateKind::Count => "COUNT",
+        AggregateKind::Sum => "SUM",
+        AggregateKind::Avg => "AVG",
+        AggregateKind::Min => "MIN",
+        AggregateKind::Max => "MAX",
+        AggregateKind::StddevPop => "STDDEV_POP",
+        AggregateKind::StddevSamp => "STDDEV_SAMP",
+        AggregateKind::VarPop => "VAR_POP",
+        AggregateKind::VarSamp => "VAR_SAMP",
+    };
+    let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
+    let distinct = if call.distinct { "DISTINCT " } else { "" };
+    let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
+    format!("{name}({distinct}{args}){filter}")
+}
+
+fn windows(window: &WindowSpec, input: &Schema) -> String {
+    let offset =
+        |offset_ms: i64| if offset_ms == 0 { String::new() } else { format!(", offset {}", duration(offset_ms)) };
+    match window {
+        WindowSpec::Tumble { size_ms, offset_ms } => {
+            format!("TUMBLE size {}{}", duration(*size_ms), offset(*offset_ms))
+        }
+        WindowSpec::Hop { size_ms, slide_ms, offset_ms } => {
+            format!("HOP size {}, slide {}{}", duration(*size_ms), duration(*slide_ms), offset(*offset_ms))
+        }
+        WindowSpec::Cumulate { size_ms, step_ms, offset_ms } => {
+            format!("CUMULATE size {}, step {}{}", duration(*size_ms), duration(*step_ms), offset(*offset_ms))
+        }
+        WindowSpec::Session { gap_ms } => format!("SESSION gap {}", duration(*gap_ms)),
+        WindowSpec::Attached { start, end } => {
+            format!("those that the rows carry ({}, {})", column(input, *start), column(input, *end))
+        }
+    }
+}
+
+fn slices(window: &WindowSpec) -> String {
+    match window {
+        WindowSpec::Tumble { size_ms, .. } => duration(*size_ms),
+        WindowSpec::Hop { slide_ms, size_ms, .. } => {
+            format!("{}, {} to a window", duration(*slide_ms), size_ms / slide_ms)
+        }
+        WindowSpec::Cumulate { step_ms, size_ms, .. } => {
+            format!("{}, up to {} to a window", duration(*step_ms), size_ms / step_ms)
+        }
+        WindowSpec::Session { .. } => "none, sessions merge".to_string(),
+        WindowSpec::Attached { .. } => "one to a window, not shared".to_string(),
+    }
+}
+
+/// The largest unit that gives a whole number.
+fn duration(milliseconds: i64) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
+    match units.into_iter().find(|(unit, _)| milliseconds != 0 && milliseconds % unit == 0) {
+        Some((unit, name)) => format!("{} {name}", milliseconds / unit),
+        None => format!("{milliseconds} ms"),
+    }
 }

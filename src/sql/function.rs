@@ -5,7 +5,7 @@ use sqlparser::ast::{
     ObjectNamePart,
 };
 
-use super::binder::{Binder, Context, grouping_sets, subquery};
+use super::binder::{Binder, Context, grouping_sets, located, subquery};
 use super::logical::Call;
 use crate::aggregate;
 use crate::error::{Error, Result};
@@ -97,7 +97,10 @@ impl Binder<'_> {
         }
         if !star {
             for arg in &list.args {
-                args.push(self.expr(plain_argument(name, arg)?, &mut inner)?);
+                let ast = plain_argument(name, arg)?;
+                let arg = self.expr(ast, &mut inner)?;
+                self.refuse_null(&arg).map_err(|error| located(error, ast))?;
+                args.push(arg);
             }
             if args.is_empty() {
                 return Err(Error::script(format!("{name} needs an argument")));
@@ -170,7 +173,7 @@ fn refuse_by_name(name: &str) -> Result<()> {
         "PROCTIME" => {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
-        "CURRENT_WATERMARK" => Error::unsupported("CURRENT_WATERMARK"),
+        "CURRENT_WATERMARK" | "SOURCE_WATERMARK" => Error::unsupported(name),
         "ROW" => Error::unsupported("a constructor of ARRAY, MAP or ROW values"),
         "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
         _ => return Ok(()),

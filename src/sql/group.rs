@@ -22,7 +22,9 @@ impl Binder<'_> {
     pub(super) fn grouped_select(&mut self, select: &Select, groups: &[Ast], input: Relation) -> Result<Relation> {
         let mut bound = Vec::with_capacity(groups.len());
         for ast in groups {
-            bound.push((self.group_expr(ast, select, &input.scope)?, self.plain_column(ast, &input.scope)));
+            let expr = self.group_expr(ast, select, &input.scope)?;
+            self.refuse_null(&expr).map_err(|error| located(error, ast))?;
+            bound.push((expr, self.plain_column(ast, &input.scope)));
         }
         let place = groups.first().and_then(|ast| place_of(ast.span()));
         let place = place.or_else(|| place_of(select.span()));
@@ -88,13 +90,9 @@ impl Binder<'_> {
     }
 
     fn group_expr(&mut self, ast: &Ast, select: &Select, scope: &Scope) -> Result<Expr> {
-        if let Ast::Value(value) = ast {
-            if matches!(value.value, sqlparser::ast::Value::Number(..)) {
-                return Err(located(
-                    Error::script("GROUP BY takes no positions").help("repeat the expression of the select list"),
-                    ast,
-                ));
-            }
+        if matches!(ast, Ast::Value(value) if matches!(value.value, sqlparser::ast::Value::Number(..))) {
+            let error = Error::script("GROUP BY takes no positions").help("repeat the expression of the select list");
+            return Err(located(error, ast));
         }
         let bound = self.expr(ast, &mut Context::new(scope, "GROUP BY"));
         let Err(error) = bound else { return bound };

@@ -269,8 +269,7 @@ impl Lowering<'_> {
             None => {
                 let start = inputs.add(&self.arena.expr(window.start), "window_start".to_string());
                 let end = inputs.add(&self.arena.expr(window.end), "window_end".to_string());
-                let time = window.time.unwrap_or(window.end);
-                let time = inputs.add(&self.arena.expr(time), "window_time".to_string());
+                let time = inputs.add(&self.window_time(window)?, "window_time".to_string());
                 (&aggregate.input, WindowSpec::Attached { start, end }, time)
             }
         };
@@ -296,6 +295,15 @@ impl Lowering<'_> {
         };
         let node = Node::WindowAggregate { input: Box::new(input), spec: Box::new(spec) };
         Ok(Base { node, positions: positions(&columns) })
+    }
+
+    /// The event time of rows that carry a window; without its column, one millisecond before the end.
+    fn window_time(&self, window: &Window) -> Result<Expr> {
+        if let Some(time) = window.time {
+            return Ok(self.arena.expr(time));
+        }
+        let last = resolve::binary("-", self.arena.expr(window.end), resolve::literal_interval_day_second(1))?;
+        resolve::cast(last, window.time_type.clone(), false)
     }
 
     fn union(

@@ -11,11 +11,14 @@ mod interval;
 mod logical;
 mod lower;
 mod query;
+mod render;
 mod scope;
 mod session;
 mod settings;
 mod sink;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod text;
 mod types;
 mod window;

@@ -28,7 +28,10 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     pub(super) fn new(text: &'a str, overrides: &[(String, String)]) -> Result<Session<'a>> {
         let mut warnings = Vec::new();
-        let settings = Settings::new(overrides, &mut warnings)?;
+        let settings = Settings::new(overrides, &mut warnings).map_err(|error| {
+            let usage = Error::usage(format!("-D: {}", error.message()));
+            usage.help(error.remedy().unwrap_or("leave it out"))
+        })?;
         Ok(Session { text, catalog: Catalog::default(), settings, warnings })
     }
 
@@ -47,7 +50,7 @@ impl<'a> Session<'a> {
             Statement::CreateView(view) => self.create_view(view).map(|()| None),
             Statement::Drop(drop) => self.drop(drop).map(|()| None),
             Statement::Insert(insert) => self.job(std::slice::from_ref(insert)).map(|plan| Some(Action::Insert(plan))),
-            Statement::StatementSet(inserts) => self.job(inserts).map(|plan| Some(Action::Insert(plan))),
+            Statement::Inserts(inserts) => self.job(inserts).map(|plan| Some(Action::Insert(plan))),
             Statement::Query(query) => {
                 let (pipeline, ignored) = self.bind(|binder, ignored| {
                     let relation = binder.query(query)?;
@@ -145,8 +148,7 @@ impl<'a> Session<'a> {
             }
             return Err(at(already_exists("the table or view", name), place_of(create.name.span)));
         }
-        let mut options =
-            Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_else(Place::default));
+        let mut options = Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_default());
         for option in &create.options {
             if !options.insert(&option.key, &option.value, place_of(option.span).unwrap_or_default()) {
                 let error = Error::script(format!("the option '{}' is set twice", option.key));

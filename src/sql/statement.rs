@@ -17,11 +17,19 @@ pub(super) enum Statement {
     CreateTable(Box<CreateTable>),
     CreateView(Box<CreateView>),
     Drop(Drop),
-    Set { key: String, value: String, span: Span },
-    Reset { key: Option<String>, span: Span },
+    Set {
+        key: String,
+        value: String,
+        span: Span,
+    },
+    Reset {
+        key: Option<String>,
+        span: Span,
+    },
     Insert(Box<Insert>),
     Query(Box<Query>),
-    StatementSet(Vec<Insert>),
+    /// A statement set.
+    Inserts(Vec<Insert>),
     Explain(Box<Statement>),
 }
 
@@ -285,8 +293,10 @@ fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {
             let _ = parser.consume_token(&Token::Comma);
         }
     }
-    match parse_statement(parser)? {
-        statement @ (Statement::Query(_) | Statement::Insert(_) | Statement::StatementSet(_)) => {
+    let statement =
+        if is_word(parser, 0, "STATEMENT") { parse_statement_set(parser, false)? } else { parse_statement(parser)? };
+    match statement {
+        statement @ (Statement::Query(_) | Statement::Insert(_) | Statement::Inserts(_)) => {
             Ok(Statement::Explain(Box::new(statement)))
         }
         _ => unsupported("EXPLAIN of anything but a query, an INSERT or a statement set", start),
@@ -306,8 +316,13 @@ fn parse_execute(parser: &mut Parser<'_>) -> Parsed<Statement> {
             unsupported("EXECUTE of anything but a statement set", start.span)
         };
     }
-    parser.next_token();
-    parser.next_token();
+    parse_statement_set(parser, begins)
+}
+
+/// `STATEMENT SET BEGIN insert; … END`, or with `begins` `STATEMENT SET; insert; … END`.
+fn parse_statement_set(parser: &mut Parser<'_>, begins: bool) -> Parsed<Statement> {
+    let start = parser.next_token();
+    parser.expect_keyword_is(Keyword::SET)?;
     if begins {
         parser.expect_token(&Token::SemiColon)?;
     } else {
@@ -327,7 +342,7 @@ fn parse_execute(parser: &mut Parser<'_>) -> Parsed<Statement> {
     if inserts.is_empty() {
         return parser.expected("INSERT INTO before END", start);
     }
-    Ok(Statement::StatementSet(inserts))
+    Ok(Statement::Inserts(inserts))
 }
 
 /// A name that must not exist yet.

@@ -82,6 +82,39 @@ pub(super) fn excerpt(text: &str, span: Span) -> String {
 
 /// Splits a script into statements of tokens. Comments are gone, variables replaced.
 pub(super) fn statements(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<StatementTokens>> {
+    tokenize(text, variables).map_err(|error| {
+        let number = error.place().map(|place| statement_at(text, place));
+        match number {
+            Some(number) => error.in_statement(number),
+            None => error,
+        }
+    })
+}
+
+/// Which statement a place belongs to; statement sets count by their inner statements.
+fn statement_at(text: &str, place: &Place) -> usize {
+    let (mut line, mut column, mut number, mut empty) = (1, 1, 1, true);
+    let mut state = Lexical::Code;
+    let mut previous = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if (line, column) >= (place.line, place.column) {
+            break;
+        }
+        if state == Lexical::Code && c == ';' {
+            number += usize::from(!empty);
+            empty = true;
+        } else if state == Lexical::Code && !c.is_whitespace() {
+            empty = false;
+        }
+        state = state.after(c, chars.peek().copied(), previous);
+        previous = Some(c);
+        (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+    }
+    number
+}
+
+fn tokenize(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<StatementTokens>> {
     let (substituted, pieces) = substitute(text, variables)?;
     let map = PlaceMap { pieces, new_lines: line_starts(&substituted), old_lines: line_starts(text) };
     let dialect = FlinkDialect;
@@ -141,13 +174,18 @@ fn word(token: Option<&TokenWithSpan>) -> &str {
 }
 
 /// True inside `EXECUTE STATEMENT SET BEGIN …` and `BEGIN STATEMENT SET; …`, until their END.
-fn in_statement_set(tokens: &[TokenWithSpan]) -> bool {
+fn in_statement_set(mut tokens: &[TokenWithSpan]) -> bool {
+    if word(tokens.first()).eq_ignore_ascii_case("EXPLAIN") {
+        let plan_for = if word(tokens.get(1)).eq_ignore_ascii_case("PLAN") { 3 } else { 1 };
+        let Some(rest) = tokens.get(plan_for..) else { return false };
+        tokens = rest;
+    }
     let first: Vec<&str> = (0..3).map(|i| word(tokens.get(i))).collect();
     let is = |i: usize, name: &str| first[i].eq_ignore_ascii_case(name);
-    let starts = (is(0, "EXECUTE") && is(1, "STATEMENT") && is(2, "SET")
-        || is(0, "BEGIN") && is(1, "STATEMENT") && is(2, "SET"))
-        && tokens.len() >= 3;
-    if !starts {
+    let execute = (is(0, "EXECUTE") || is(0, "BEGIN")) && is(1, "STATEMENT") && is(2, "SET");
+    // EXPLAIN takes the set without EXECUTE.
+    let bare = is(0, "STATEMENT") && is(1, "SET") && is(2, "BEGIN");
+    if !execute && !bare {
         return false;
     }
     // The END of a CASE never follows a semicolon or BEGIN.

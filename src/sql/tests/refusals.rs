@@ -1,0 +1,376 @@
+//! Each refusal with its message, its place and its remedy.
+
+use super::{options, refused, variables};
+use crate::error::ErrorKind::{Script, Unsupported};
+use crate::sql::compile;
+
+/// Checks message and remedy; the place is where `«` stands.
+fn check(script: &str, kind: crate::error::ErrorKind, message: &str, remedy: &str) {
+    let error = refused(script);
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.message().contains(message), "{error}");
+    let help = error.remedy().unwrap_or_default();
+    assert!(help.contains(remedy), "{error}\nremedy: {help}");
+}
+
+fn windowed(function: &str) -> String {
+    format!(
+        "INSERT INTO results SELECT k, window_start, window_end, COUNT(*) FROM TABLE({function}) GROUP BY k, window_start, window_end;"
+    )
+}
+
+#[test]
+fn sizes_of_windows_are_checked() {
+    let cases = [
+        ("TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL «'-10' SECOND)", "must be positive, not -10000 ms"),
+        ("TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL «'0' SECOND)", "must be positive, not 0 ms"),
+        ("TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL «'1' MONTH)", "cannot be counted in months"),
+        ("TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND, INTERVAL «'10' SECOND)", "offset of TUMBLE"),
+        ("HOP(TABLE src, DESCRIPTOR(ts), INTERVAL «'4' SECOND, INTERVAL '10' SECOND)", "multiple of the slide"),
+        ("HOP(TABLE src, DESCRIPTOR(ts), INTERVAL «'10' SECOND, INTERVAL '5' SECOND)", "multiple of the slide"),
+        ("CUMULATE(TABLE src, DESCRIPTOR(ts), INTERVAL «'3' SECOND, INTERVAL '10' SECOND)", "multiple of the step"),
+        ("SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL «'-5' MINUTE)", "gap of SESSION must be positive"),
+        ("TUMBLE(TABLE src, DESCRIPTOR(ts), «10)", "the size of TUMBLE is an interval"),
+    ];
+    for (function, message) in cases {
+        check(&windowed(function), Script, message, "");
+    }
+}
+
+#[test]
+fn arguments_of_window_functions_are_checked() {
+    let cases = [
+        ("«TUMBLE(TABLE src, DESCRIPTOR(ts))", "takes 3 or 4 arguments, not 2", "write TUMBLE(TABLE t"),
+        ("«TUMBLE(DATA => TABLE src, TIMECOL => DESCRIPTOR(ts))", "needs the argument SIZE", "write TUMBLE"),
+        (
+            "TUMBLE(DATA => TABLE src, TIMECOL => DESCRIPTOR(ts), «SIZ => INTERVAL '1' SECOND)",
+            "no argument 'SIZ'",
+            "SIZE",
+        ),
+        ("«TUMBLE(TABLE src, DESCRIPTOR(ts), SIZE => INTERVAL '1' SECOND)", "do not mix", "name all"),
+        ("TUMBLE(«src, DESCRIPTOR(ts), INTERVAL '1' SECOND)", "first argument of TUMBLE is a table", "TABLE t"),
+        ("TUMBLE(TABLE src, «ts, INTERVAL '1' SECOND)", "expected DESCRIPTOR", "DESCRIPTOR(ts)"),
+        (
+            "SESSION(«DESCRIPTOR(ts), TABLE src PARTITION BY k, INTERVAL '5' MINUTE)",
+            "first argument",
+            "SESSION(TABLE t",
+        ),
+        (
+            "SESSION(TIMECOL => «DESCRIPTOR(ts), GAP => INTERVAL '5' MINUTES, DATA => TABLE src)",
+            "must be the first",
+            "DATA =>",
+        ),
+        ("TUMBLE(TABLE src PARTITION BY «k, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "takes no PARTITION BY", "GROUP BY"),
+        ("TUMBLE(TABLE «scr, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "'scr' does not exist", "did you mean 'src'?"),
+    ];
+    for (function, message, remedy) in cases {
+        check(&windowed(function), Script, message, remedy);
+    }
+    check(
+        &windowed("«TUMBEL(TABLE src, DESCRIPTOR(ts), INTERVAL '5' MINUTE)"),
+        Unsupported,
+        "TUMBEL",
+        "did you mean TUMBLE?",
+    );
+}
+
+#[test]
+fn the_time_column_must_be_an_event_time_attribute() {
+    let cases = [
+        ("TUMBLE(TABLE plain, DESCRIPTOR(«ts), INTERVAL '1' SECOND)", "plain TIMESTAMP(3)", "WATERMARK FOR ts AS ts"),
+        ("TUMBLE(TABLE src, DESCRIPTOR(«v), INTERVAL '1' SECOND)", "but 'v' is INT", "computed column"),
+        (
+            "TUMBLE(TABLE src, DESCRIPTOR(«nope), INTERVAL '1' SECOND)",
+            "column 'nope' not found",
+            "the columns here are",
+        ),
+        ("TUMBLE(TABLE src, DESCRIPTOR(«TS), INTERVAL '1' SECOND)", "'TS' not found", "case-sensitive"),
+        (
+            "TUMBLE((SELECT k, CAST(ts AS TIMESTAMP(0)) AS t FROM src), DESCRIPTOR(«t), INTERVAL '1' SECOND)",
+            "plain TIMESTAMP(0)",
+            "a CAST or a computation ends the time attribute",
+        ),
+        (
+            "TUMBLE((SELECT k, window_start AS ws FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))), \
+             DESCRIPTOR(«ws), INTERVAL '2' SECOND)",
+            "plain TIMESTAMP(3)",
+            "use window_time",
+        ),
+    ];
+    for (function, message, remedy) in cases {
+        check(&windowed(function), Script, message, remedy);
+    }
+    let nested = "TUMBLE((SELECT * FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))), DESCRIPTOR(«ts), INTERVAL '2' SECOND)";
+    check(
+        &windowed(nested),
+        Unsupported,
+        "directly over another window function",
+        "aggregate by the inner window first",
+    );
+}
+
+#[test]
+fn a_group_by_without_its_window_is_refused_as_updating() {
+    let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let session = "FROM TABLE(SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let cases = [
+        ("SELECT k, COUNT(*) FROM src GROUP BY «k".to_string(), "TABLE(TUMBLE("),
+        (format!("SELECT k, window_start, COUNT(*) {window} GROUP BY «k, window_start"), "window_end as well as window_start"),
+        (format!("SELECT k, window_end, COUNT(*) {window} GROUP BY «k, window_end"), "window_start as well as window_end"),
+        (format!("SELECT k, COUNT(*) {window} GROUP BY «k"), "window_start and window_end too"),
+        (format!("SELECT «COUNT(*) {window}"), "window_start and window_end too"),
+        (format!("«SELECT DISTINCT k {window}"), "window_start and window_end too"),
+        (format!("SELECT COUNT(*) {session} GROUP BY «window_start, window_end"), "PARTITION BY column k too"),
+        (
+            "SELECT k, COUNT(*) FROM TABLE(SESSION(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY «k, window_start, window_end".to_string(),
+            "PARTITION BY",
+        ),
+        (format!("SELECT k, c, COUNT(*) {session} GROUP BY «k, c, window_start, window_end"), "PARTITION BY"),
+    ];
+    for (query, remedy) in cases {
+        check(&query, Unsupported, "", remedy);
+    }
+}
+
+#[test]
+fn names_in_queries_are_checked() {
+    let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let cases = [
+        (format!("SELECT «nope {window}"), "column 'nope' not found", "the columns here are"),
+        (format!("SELECT «K {window}"), "column 'K' not found", "did you mean 'k'?"),
+        (
+            format!("SELECT k, COUNT(*) {window} GROUP BY window_start, window_end").replace("SELECT k", "SELECT «k"),
+            "neither grouped nor aggregated",
+            "add k to GROUP BY",
+        ),
+        (
+            format!("SELECT v + 1 AS x, COUNT(*) {window} GROUP BY «x, window_start, window_end"),
+            "'x' not found",
+            "no aliases",
+        ),
+        (format!("SELECT k, COUNT(*) {window} GROUP BY «1, window_start, window_end"), "no positions", "repeat"),
+        ("SELECT s.«nope FROM src s".to_string(), "s has no column 'nope'", "the columns here"),
+        ("SELECT «x.k FROM src s".to_string(), "no table, alias or column is called 'x'", "alias"),
+        ("SELECT «k FROM (SELECT k, c AS k FROM src)".to_string(), "ambiguous", "AS"),
+        ("SELECT k FROM «srx".to_string(), "'srx' does not exist", "did you mean 'src'?"),
+        (
+            format!("SELECT k, COUNT(*) {window} WHERE «COUNT(*) > 1 GROUP BY k, window_start, window_end"),
+            "no place in WHERE",
+            "HAVING",
+        ),
+        ("SELECT «NULL FROM src".to_string(), "a bare NULL", "CAST(NULL AS STRING)"),
+        ("SELECT k FROM src WHERE «v".to_string(), "WHERE needs a condition", ""),
+    ];
+    for (query, message, remedy) in cases {
+        check(&query, Script, message, remedy);
+    }
+}
+
+#[test]
+fn what_flink_has_and_we_have_not_is_refused_by_name() {
+    let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let cases = [
+        ("SELECT a.k FROM src a JOIN «plain b ON a.k = b.k".to_string(), "a join"),
+        ("SELECT a.k FROM src a, «plain b".to_string(), "a join"),
+        (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "OVER"),
+        ("SELECT «SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM src".to_string(), "OVER"),
+        (
+            format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS ((«k), ())"),
+            "GROUPING SETS",
+        ),
+        (format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, ROLLUP («k)"), "ROLLUP"),
+        (
+            "SELECT k, COUNT(*) FROM src GROUP BY k, «TUMBLE(ts, INTERVAL '1' SECOND)".to_string(),
+            "legacy group window TUMBLE",
+        ),
+        ("SELECT k FROM src ORDER BY «ts".to_string(), "ORDER BY"),
+        ("SELECT k FROM src LIMIT «3".to_string(), "LIMIT"),
+        ("SELECT k FROM src UNION «SELECT k FROM plain".to_string(), "UNION without ALL"),
+        ("SELECT k FROM src WHERE «k IN (SELECT k FROM plain)".to_string(), "IN (SELECT"),
+        ("SELECT k FROM src WHERE EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
+        ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
+        ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
+        ("SELECT «ROW(k, v) FROM src".to_string(), "ROW"),
+        ("SELECT «MAP[k, v] FROM src".to_string(), "MAP"),
+        ("SELECT «JSON_OBJECTAGG(KEY k VALUE v) FROM src".to_string(), "JSON_OBJECTAGG"),
+        ("SELECT «JSON_VALUE(k, '$.a' RETURNING INT) FROM src".to_string(), "RETURNING in JSON_VALUE"),
+        ("SELECT CAST(k AS «MULTISET<INT>) FROM src".to_string(), "MULTISET"),
+        ("«SHOW TABLES".to_string(), "SHOW"),
+        ("«DESCRIBE src".to_string(), "DESCRIBE"),
+        ("«USE CATALOG c".to_string(), "USE"),
+        ("«ALTER TABLE src RENAME TO x".to_string(), "ALTER"),
+        ("«CREATE FUNCTION f AS 'a.b'".to_string(), "CREATE FUNCTION"),
+        ("«CREATE OR REPLACE TABLE x (a INT)".to_string(), "CREATE OR REPLACE"),
+        ("CREATE TABLE x (a INT «METADATA FROM 'timestamp')".to_string(), "METADATA"),
+        ("CREATE TABLE x (a INT) «PARTITIONED BY (a)".to_string(), "PARTITIONED BY"),
+        ("CREATE TABLE x (a INT) WITH ('connector' = 'print') «LIKE src".to_string(), "LIKE"),
+        ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
+        ("INSERT INTO results «VALUES ('a')".to_string(), "VALUES"),
+        ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
+        ("«SELECT 1".to_string(), "SELECT without FROM"),
+        (
+            "SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
+            "SESSION without",
+        ),
+        ("SELECT k FROM src «/*+ OPTIONS('path'='x') */".to_string(), "hint"),
+    ];
+    for (query, message) in cases {
+        check(&query, Unsupported, message, "");
+    }
+}
+
+#[test]
+fn statements_of_tables_are_checked() {
+    let cases = [
+        ("CREATE TABLE «src (a INT)", Script, "exists already", "DROP"),
+        ("CREATE VIEW «src AS SELECT k FROM plain", Script, "exists already", "IF NOT EXISTS"),
+        ("CREATE TABLE x (a INT, «a STRING)", Script, "two columns are called 'a'", ""),
+        ("CREATE TABLE x (a «FOO)", Script, "expected a data type", ""),
+        (
+            "CREATE TABLE x (ts TIMESTAMP(6), WATERMARK FOR «ts AS ts)",
+            Script,
+            "0 to 3 fractional digits",
+            "CAST(ts AS TIMESTAMP(3))",
+        ),
+        ("CREATE TABLE x (ts STRING, WATERMARK FOR «ts AS ts)", Script, "needs a TIMESTAMP", "TO_TIMESTAMP_LTZ"),
+        ("CREATE TABLE x (ts TIMESTAMP(3), WATERMARK FOR «t AS ts)", Script, "no column 't'", ""),
+        ("CREATE TABLE x (ts TIMESTAMP(3), PRIMARY KEY («a) NOT ENFORCED)", Script, "no column 'a'", ""),
+        ("CREATE TABLE x (a INT, PRIMARY KEY (a)«)", Script, "NOT ENFORCED", ""),
+        ("CREATE TABLE x (a INT, b AS «nope + 1)", Script, "'nope' not found", ""),
+        ("CREATE TABLE x (a INT) WITH ('connector' = 'print', 'connector' = «'print')", Script, "set twice", ""),
+        ("DROP TABLE «nope", Script, "table 'nope' does not exist", "IF EXISTS"),
+        ("DROP VIEW «src", Script, "view 'src' does not exist", ""),
+        ("CREATE VIEW w («a, b) AS SELECT k FROM src", Script, "2 names for the 1 columns", ""),
+        ("CREATE VIEW w AS SELECT «nope FROM src", Script, "'nope' not found", ""),
+    ];
+    for (statement, kind, message, remedy) in cases {
+        check(statement, kind, message, remedy);
+    }
+}
+
+#[test]
+fn connectors_and_their_options_are_checked_where_the_table_is_used() {
+    let table = |with: &str| format!("CREATE TABLE x (k STRING) WITH ({with}); ");
+    let read = "SELECT k FROM x";
+    let cases = [
+        (table("'connector' = «'kafka', 'topic' = 't'") + read, Unsupported, "connector 'kafka'", "filesystem"),
+        (
+            table("'connector' = «'filesytem', 'path' = 'x'") + read,
+            Script,
+            "unknown connector 'filesytem'",
+            "filesystem",
+        ),
+        (table("'connector' = «'print'") + read, Script, "cannot be read", "filesystem"),
+        (
+            table("'connector' = 'filesystem', 'path' = «'hdfs://a/b', 'format' = 'csv'") + read,
+            Unsupported,
+            "hdfs://",
+            "copy",
+        ),
+        (
+            table("'connector' = 'filesystem', 'path' = '/a', 'format' = 'csv', 'pth' = «'/b'") + read,
+            Script,
+            "unknown option 'pth'",
+            "path",
+        ),
+        (
+            table("'connector' = 'filesystem', 'path' = '/a', 'format' = 'csv', 'source.monitor-interval' = «'1 s'")
+                + read,
+            Unsupported,
+            "source.monitor-interval",
+            "remove",
+        ),
+        (
+            "«".to_string() + &table("'connector' = 'filesystem', 'format' = 'csv'") + read,
+            Script,
+            "no option 'path'",
+            "add",
+        ),
+        ("«CREATE TABLE x (k STRING); SELECT k FROM x".to_string(), Script, "no option 'connector'", "add"),
+    ];
+    for (script, kind, message, remedy) in cases {
+        check(&script, kind, message, remedy);
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_a_sink_is_refused_with_both_schemas() {
+    let window =
+        "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end";
+    let cases = [
+        (
+            format!("INSERT INTO results «SELECT k, window_start, COUNT(*) {window}"),
+            "3 columns instead of 4",
+            "the sink takes (k STRING",
+        ),
+        (
+            format!("INSERT INTO results «SELECT window_start, k, window_end, COUNT(*) {window}"),
+            "column 'k' is STRING, not TIMESTAMP(3)",
+            "the query gives (window_start TIMESTAMP(3)",
+        ),
+        (format!("INSERT INTO results (k, «m) SELECT k, COUNT(*) {window}"), "no column 'm'", ""),
+        (format!("INSERT INTO results (k, «k) SELECT k, k {window}"), "named twice", ""),
+        (format!("INSERT INTO «result SELECT k, COUNT(*) {window}"), "'result' does not exist", "results"),
+    ];
+    for (script, message, remedy) in cases {
+        check(&script, Script, message, remedy);
+    }
+}
+
+#[test]
+fn two_event_time_columns_in_one_result_are_refused() {
+    let query = "SELECT k, ts, window_time FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    check(&format!("«{query}"), Script, "ts, window_time", "CAST(window_time AS TIMESTAMP(3))");
+    check("«SELECT ts, ts AS again FROM src", Script, "ts, again", "CAST(again");
+}
+
+#[test]
+fn early_and_late_firing_are_refused_for_window_functions() {
+    let query = windowed("TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND)").replace("BY k", "BY «k");
+    for key in ["table.exec.emit.early-fire.enabled", "table.exec.emit.late-fire.enabled"] {
+        check(&format!("SET '{key}' = 'true'; {query}"), Script, "does not fire early or late", key);
+    }
+}
+
+#[test]
+fn syntax_errors_point_at_the_token() {
+    check("SELECT k, COUNT(* «FROM src", Script, "expected )", "check the spelling");
+    check("SELECT k FROM src WHERE«", Script, "the end of the statement", "");
+    check("«SELEC k FROM src", Script, "expected a statement", "");
+    check("SELECT «\"k\" FROM src", Script, "double quotes", "`name`");
+    check("SELECT k FROM src WHERE k = «'open", Script, "", "close the quote");
+    check("SET 'execution.runtime-mode' «'batch'", Script, "expected =", "");
+    check("SET «'execution.runtime-mode' = 'batch'", Unsupported, "batch mode", "streaming");
+}
+
+#[test]
+fn an_undefined_variable_is_an_error_at_its_place() {
+    check("SELECT '«${NOPE}' FROM src", Script, "${NOPE} is not defined", "--set NOPE=value");
+    check("SELECT 1 «${NOPE", Script, "without a closing", "");
+}
+
+#[test]
+fn places_refer_to_the_text_as_written() {
+    let text = "SELECT '${A}', ${B}, nope FROM src";
+    let mut options = options();
+    options.variables = variables(&[("A", "a long value that\nspans two lines and has 'quotes'"), ("B", "k")]);
+    let script = format!("{}{text}", super::TABLES);
+    let error = compile(&script, &options).unwrap_err();
+    let place = error.place().unwrap();
+    assert_eq!(place.column, text.find("nope").unwrap() as u64 + 1, "{error}");
+    assert_eq!(place.line, super::TABLES.lines().count() as u64 + 1);
+}
+
+#[test]
+fn what_nests_too_deep_is_refused() {
+    let deep = format!("SELECT {}k{} FROM src", "(".repeat(3000), ")".repeat(3000));
+    let long = format!("SELECT k FROM src WHERE {} v = 1", "v = 1 OR ".repeat(5000));
+    for script in [deep, long] {
+        let error = super::with_tables(&script).unwrap_err();
+        assert_eq!(error.kind(), Script, "{error}");
+        assert!(error.place().is_some());
+    }
+    // Width is no depth.
+    let wide = format!("SELECT k FROM src WHERE v IN ({})", vec!["1"; 20_000].join(", "));
+    super::with_tables(&wide).unwrap();
+}
