@@ -37,11 +37,11 @@ pub(crate) fn integer(out: &mut Vec<u8>, value: i64) {
 #[inline]
 fn eight_digits(value: u64) -> u64 {
     // Halves, quarters, digits: each step splits all parts at once. The multipliers are reciprocals.
-    let halves = value / 10_000 | (value % 10_000) << 32;
+    let halves = (value / 10_000) | ((value % 10_000) << 32);
     let hundreds = ((halves * 10_486) >> 20) & 0x0000_007F_0000_007F;
-    let quarters = (halves - hundreds * 100) << 16 | hundreds;
+    let quarters = ((halves - hundreds * 100) << 16) | hundreds;
     let tens = ((quarters * 103) >> 10) & 0x000F_000F_000F_000F;
-    (quarters - tens * 10) << 8 | tens
+    ((quarters - tens * 10) << 8) | tens
 }
 
 /// `ISO_LOCAL_DATE`: four digits of the year, a sign and more where it has more.
@@ -73,7 +73,7 @@ pub(crate) fn time(out: &mut Vec<u8>, second_of_day: u32, nanos: u32) {
     let millis = nanos / 1_000_000;
     let ([g, h], i) = (pair(millis / 10), b'0' + (millis % 10) as u8);
     out.extend_from_slice(&[a, b, b':', c, d, b':', e, f, b'.', g, h, i]);
-    if nanos % 1_000_000 != 0 {
+    if !nanos.is_multiple_of(1_000_000) {
         let [j, k] = pair(nanos / 10_000 % 100);
         let ([l, m], [n, o]) = (pair(nanos / 100 % 100), pair(nanos % 100));
         out.extend_from_slice(&[j, k, l, m, n, o]);
