@@ -184,20 +184,58 @@ impl<T: Pod> ArenaVec<T> {
         groups.iter().map(|&group| f(unsafe { *cells.add(group as usize) })).collect()
     }
 
-    /// For each position: writes the cell to `out`; positions beyond the mask's range wrap around.
-    ///
-    /// The first look into a hash table of 2^bits cells: positions are the top bits of a 32-bit hash.
+    /// `out[i] = f(tags[i], [cell, next, next but one])`, for the cell at the top bits of `spread(tags[i])`; the
+    /// column is a ring of 2^bits cells. The first look into a hash table, for many keys at once.
     ///
     /// # Panics
-    /// If the column does not have 2^bits cells, or `bits` is not in 1..=31.
+    /// If the column does not have 2^bits cells, `bits` is not in 1..=31, or the slices differ in length.
     #[inline]
-    pub fn probe(&self, bits: u32, tags: impl Iterator<Item = u32>, mut f: impl FnMut(T)) {
+    pub fn probe(
+        &self,
+        bits: u32,
+        tags: &[u32],
+        out: &mut [u32],
+        spread: impl Fn(u32) -> u32,
+        f: impl Fn(u32, [T; 3]) -> u32,
+    ) {
         assert!((1..=31).contains(&bits) && self.len == 1 << bits, "a table of 2^{bits} cells");
-        let cells = self.as_slice().as_ptr();
-        for tag in tags {
-            // SAFETY: a 32-bit number shifted right by 32 - bits is below 2^bits = len.
-            f(unsafe { *cells.add((tag >> (32 - bits)) as usize) });
+        assert!(tags.len() == out.len(), "{} tags for {} rows", tags.len(), out.len());
+        let (cells, mask) = (self.as_slice().as_ptr(), (1_usize << bits) - 1);
+        for (&tag, out) in tags.iter().zip(out) {
+            let at = (spread(tag) >> (32 - bits)) as usize;
+            // SAFETY: all three places are masked to below 2^bits = len.
+            let near = unsafe { [*cells.add(at & mask), *cells.add((at + 1) & mask), *cells.add((at + 2) & mask)] };
+            *out = f(tag, near);
         }
+    }
+
+    /// Writes the rows whose group is out of range or whose group's cell is not the expected value to the front of
+    /// `out`, in order, and says how many there are. Without a branch that depends on the data.
+    ///
+    /// # Panics
+    /// If the three slices differ in length, or are longer than 65536.
+    #[inline]
+    pub fn mismatches(&self, groups: &[u32], expected: &[T], out: &mut [u16]) -> usize
+    where
+        T: PartialEq,
+    {
+        let rows = groups.len();
+        assert!(rows == expected.len() && rows <= out.len() && rows <= 1 << 16, "rows of one block");
+        let Some(last) = self.len.checked_sub(1) else {
+            out[..rows].iter_mut().enumerate().for_each(|(row, out)| *out = row as u16);
+            return rows;
+        };
+        let cells = self.as_slice().as_ptr();
+        let mut missed = 0;
+        for (row, (&group, value)) in groups.iter().zip(expected).enumerate() {
+            let group = group as usize;
+            // SAFETY: the group is clamped to the last cell, and `missed` <= row < rows <= out.len().
+            unsafe {
+                *out.get_unchecked_mut(missed) = row as u16;
+                missed += usize::from((group > last) | (*cells.add(group.min(last)) != *value));
+            }
+        }
+        missed
     }
 
     #[inline]

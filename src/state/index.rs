@@ -70,7 +70,12 @@ impl Slots {
         Slots { cells: ArenaVec::new(), bits: 0 }
     }
 
-    /// Makes room for one more of `used` entries, at a load of at most 5/8.
+    /// Cells for `entries` entries at a load of at most 5/8.
+    fn bits_for(entries: usize) -> u32 {
+        (entries * 8).div_ceil(5).next_power_of_two().trailing_zeros().clamp(3, 31)
+    }
+
+    /// Makes room for one more of `used` entries.
     #[inline]
     fn reserve_one(&mut self, used: u32) {
         if (used as usize + 1) * 8 > self.cells.len() * 5 {
@@ -98,7 +103,21 @@ impl Slots {
     fn find_or_insert(&mut self, tag: Tag, next: u32, same: impl Fn(u32) -> bool) -> u32 {
         let mask = self.cells.len() - 1;
         let cells = self.cells.as_mut_slice();
-        let mut at = (spread(tag) >> (32 - self.bits)) as usize;
+        let at = (spread(tag) >> (32 - self.bits)) as usize;
+        let near = [cells[at & mask], cells[(at + 1) & mask], cells[(at + 2) & mask]];
+        let like = near.iter().any(|cell| (cell >> 32) as u32 == tag);
+        // Most keys that come here are new and have a free cell near by: found without a guess of the processor.
+        let (second, third) = (near[0] != 0, (near[0] != 0) & (near[1] != 0));
+        let free = (at + usize::from(second) + usize::from(third)) & mask;
+        if !like && cells[free] == 0 {
+            cells[free] = u64::from(tag) << 32 | u64::from(next + 1);
+            return next;
+        }
+        Self::search(cells, at, tag, next, same)
+    }
+
+    fn search(cells: &mut [u64], mut at: usize, tag: Tag, next: u32, same: impl Fn(u32) -> bool) -> u32 {
+        let mask = cells.len() - 1;
         loop {
             let cell = cells[at & mask];
             if cell == 0 {
@@ -118,6 +137,16 @@ impl Slots {
 trait Rows {
     fn same(&self, group: u32, row: usize) -> bool;
     fn push(&mut self, row: usize);
+    /// Writes the rows from `start` on that are not of the supposed groups (counted from 0, in order) to the front of
+    /// `missed`, and says how many there are.
+    fn mismatches(&self, groups: &[u32], start: usize, missed: &mut [u16; BLOCK], len: u32) -> usize {
+        let mut misses = 0;
+        for (i, &group) in groups.iter().enumerate() {
+            missed[misses] = i as u16;
+            misses += usize::from(group >= len || !self.same(group, start + i));
+        }
+        misses
+    }
 }
 
 /// Appends the group of each of `rows` keys to `out`.
@@ -130,29 +159,34 @@ fn resolve(
     tag: impl Fn(usize) -> Tag,
     out: &mut Vec<u32>,
 ) {
-    let mut missed = [0_u16; BLOCK];
-    out.reserve(rows);
+    let (mut missed, mut tags) = ([0_u16; BLOCK], [0; BLOCK]);
+    let begin = out.len();
+    out.resize(begin + rows, NONE);
     for start in (0..rows).step_by(BLOCK) {
-        let block = start..rows.min(start + BLOCK);
-        let first = out.len();
+        let count = BLOCK.min(rows - start);
+        let tags = &mut tags[..count];
+        tags.iter_mut().enumerate().for_each(|(i, out)| *out = tag(start + i));
+        let groups = &mut out[begin + start..begin + start + count];
         slots.reserve_one(*len);
-        slots.cells.probe(slots.bits, block.clone().map(|row| spread(tag(row))), |cell| {
-            out.push((cell as u32).wrapping_sub(1));
+        slots.cells.probe(slots.bits, tags, groups, spread, |tag, near| {
+            // The group of the cell with the right tag; of several such cells some mixture that fits no key. Without
+            // comparisons, lest the compiler makes branches of them.
+            let pick = |cell: u64| {
+                let same = u64::from((cell >> 32) as u32 ^ tag).wrapping_sub(1) >> 32;
+                cell as u32 & same as u32
+            };
+            (pick(near[0]) | pick(near[1]) | pick(near[2])).wrapping_sub(1)
         });
-        let mut misses = 0;
-        for (i, &group) in out[first..].iter().enumerate() {
-            missed[misses] = i as u16;
-            misses += usize::from(group >= *len || !keys.same(group, start + i));
-        }
+        let misses = keys.mismatches(groups, start, &mut missed, *len);
         for &i in &missed[..misses] {
-            let row = start + usize::from(i);
+            let (i, row) = (usize::from(i), start + usize::from(i));
             slots.reserve_one(*len);
-            let group = slots.find_or_insert(tag(row), *len, |group| keys.same(group, row));
+            let group = slots.find_or_insert(tags[i], *len, |group| keys.same(group, row));
             if group == *len {
                 keys.push(row);
                 *len += 1;
             }
-            out[first + usize::from(i)] = group;
+            groups[i] = group;
         }
     }
 }
@@ -186,6 +220,18 @@ impl<const NULLS: bool> Rows for WordRows<'_, NULLS> {
             return self.keys.push(0);
         }
         self.keys.push(self.words[row]);
+    }
+    #[inline]
+    fn mismatches(&self, groups: &[u32], start: usize, missed: &mut [u16; BLOCK], len: u32) -> usize {
+        if !NULLS && *self.null == NONE {
+            return self.keys.mismatches(groups, &self.words[start..start + groups.len()], missed);
+        }
+        let mut misses = 0;
+        for (i, &group) in groups.iter().enumerate() {
+            missed[misses] = i as u16;
+            misses += usize::from(group >= len || !self.same(group, start + i));
+        }
+        misses
     }
 }
 
@@ -256,6 +302,16 @@ impl KeyIndex {
         KeyIndex { encoder, slots: Slots::new(), store, len: 0 }
     }
 
+    /// Makes room for that many keys in all.
+    pub fn reserve(&mut self, keys: usize) {
+        if keys > self.len() && !matches!(self.store, Store::Empty) {
+            let bits = Slots::bits_for(keys);
+            if bits > self.slots.bits {
+                self.slots.grow(bits);
+            }
+        }
+    }
+
     /// Number of groups.
     pub fn len(&self) -> usize {
         self.len as usize
@@ -322,6 +378,8 @@ impl KeyIndex {
     /// Inserts keys of another index of the same layout: `from` are its groups with their tags, in any order;
     /// appends this index's groups to `out`.
     pub fn absorb(&mut self, other: &KeyIndex, from: &[(Tag, u32)], out: &mut Vec<u32>) -> Result<()> {
+        // Entries in table order fill a table from one end: without room for all of them they would pile up there.
+        self.reserve(self.len() + from.len());
         let (slots, len, rows) = (&mut self.slots, &mut self.len, from.len());
         let tag = |row: usize| from[row].0;
         let group = |row: usize| from[row].1;

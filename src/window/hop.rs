@@ -28,7 +28,7 @@ pub(super) struct Hops {
 }
 
 enum Plan {
-    Running(Running),
+    Running(Box<Running>),
     /// By level (1 for two slices) and number of the block.
     Blocks(BTreeMap<(u32, i64), Table>),
 }
@@ -37,7 +37,7 @@ impl Hops {
     /// `sample` is a table of the operator.
     pub(super) fn new(shape: &Shape, grid: Grid, sample: &Table) -> Result<Self> {
         let plan = if sample.accumulators.iter().all(|accumulator| accumulator.invertible()) {
-            Plan::Running(Running::new(shape)?)
+            Plan::Running(Box::new(Running::new(shape)?))
         } else {
             Plan::Blocks(BTreeMap::new())
         };

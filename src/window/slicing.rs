@@ -27,6 +27,8 @@ pub(super) struct SliceOperator {
     slices: BTreeMap<i64, Table>,
     combination: Combination,
     late_rows: u64,
+    /// Keys of the slice that was filled last: the next one will have about as many.
+    last_keys: usize,
     /// Scratch: groups of the rows at hand.
     groups: Vec<u32>,
 }
@@ -64,6 +66,7 @@ impl SliceOperator {
             slices: BTreeMap::new(),
             combination,
             late_rows: 0,
+            last_keys: 0,
             groups: Vec::new(),
         })
     }
@@ -80,7 +83,10 @@ impl SliceOperator {
         let slice = self.grid.slice_of(low);
         if slice == self.grid.slice_of(high) {
             return match self.accepts(slice) {
-                Accept::Late => Ok(self.late_rows += (to - from) as u64),
+                Accept::Late => {
+                    self.late_rows += (to - from) as u64;
+                    Ok(())
+                }
                 Accept::Nowhere => Ok(()),
                 accept => {
                     let chunk = self.reader.range(batch, from, to)?;
@@ -121,7 +127,16 @@ impl SliceOperator {
             }
             // The slice is part of the running window already.
             Combination::Cumulate(running) if partly => entry(running, self.grid.last_start(slice), shape)?,
-            _ => entry(&mut self.slices, slice, shape)?,
+            _ => {
+                if self.slices.last_key_value().is_none_or(|(&last, _)| last < slice) {
+                    // A new newest slice. Others come from stragglers and stay small.
+                    self.last_keys = self.slices.last_key_value().map_or(self.last_keys, |(_, last)| last.len());
+                    let mut table = Table::new(shape)?;
+                    table.index.reserve(self.last_keys);
+                    self.slices.insert(slice, table);
+                }
+                entry(&mut self.slices, slice, shape)?
+            }
         };
         table.update(&chunk.hashes, &chunk.keys, &chunk.inputs, &mut self.groups)
     }

@@ -143,7 +143,7 @@ impl Answer {
     }
 }
 
-fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) {
+fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) -> Result<()> {
     let options = FormatOptions::default().with_null("NULL");
     let bounds = batch.num_columns() - 3;
     let cells: Vec<ArrayFormatter> =
@@ -154,6 +154,7 @@ fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) {
         ends.push(bound(1, row));
         out.push(format!("{} | {} {} {}", cells.join(" "), bound(0, row), bound(1, row), bound(2, row)));
     }
+    Ok(())
 }
 
 /// Runs rows in batches; the watermark after a row is the highest time so far less `delay`, as SQL has it.
@@ -177,10 +178,10 @@ pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_ro
             hash_keys(&batch, &spec.keys, &mut hashes).unwrap();
         }
         let batch = EventBatch { rows: batch, hashes, marks };
-        operator.process(&batch, &mut |batch| Ok(show(&batch, &mut out, &mut ends))).unwrap();
-        operator.advance(watermark, &mut |batch| Ok(show(&batch, &mut out, &mut ends))).unwrap();
+        operator.process(&batch, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
+        operator.advance(watermark, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
     }
-    operator.advance(Watermark::MAX, &mut |batch| Ok(show(&batch, &mut out, &mut ends))).unwrap();
+    operator.advance(Watermark::MAX, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
     assert!(ends.is_sorted(), "windows out of order: {ends:?}");
     assert_eq!(operator.open_windows(), 0);
     assert_eq!(operator.fired_windows(), out.len() as u64);
