@@ -174,7 +174,7 @@ fn divide(sum: i128, count: i64, extra: u32) -> Option<i128> {
     let count = i128::from(count);
     let size = match sum.checked_abs()?.checked_mul(10_i128.pow(extra)) {
         // Far fewer digits than 38: the first rounding keeps so many that it cannot tip the second.
-        Some(scaled) if scaled / count < 10_i128.pow(18) => (scaled + count / 2 + count % 2) / count,
+        Some(scaled) if scaled / count < 10_i128.pow(18) => (scaled + count / 2) / count,
         _ => divide_long(i256::from_i128(sum.checked_abs()?), i256::from_i128(count), extra)?,
     };
     let quotient = if sum < 0 { -size } else { size };

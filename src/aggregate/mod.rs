@@ -111,8 +111,7 @@ pub fn is_rewritten(calls: &[AggregateCall]) -> bool {
     use AggregateKind::{Avg, Count, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
     let beside = |avg: &AggregateCall, kind: AggregateKind| {
         calls.iter().any(|call| {
-            call.kind == kind
-                && (&call.args, call.distinct, call.filter) == (&avg.args, avg.distinct, avg.filter)
+            call.kind == kind && (&call.args, call.distinct, call.filter) == (&avg.args, avg.distinct, avg.filter)
         })
     };
     calls.iter().any(|call| match call.kind {
@@ -143,7 +142,9 @@ pub fn accumulator(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accu
         },
         Min => extreme::extreme(input, &call.output.kind, false),
         Max => extreme::extreme(input, &call.output.kind, true),
-        StddevPop | StddevSamp | VarPop | VarSamp => Ok(Box::new(variance::Variance::new(call.kind, &call.output.kind))),
+        StddevPop | StddevSamp | VarPop | VarSamp => {
+            Ok(Box::new(variance::Variance::new(call.kind, &call.output.kind)))
+        }
     }
 }
 

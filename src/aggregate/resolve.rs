@@ -80,7 +80,8 @@ pub fn resolve(name: &str, args: &[DataType], distinct: bool) -> Result<(Aggrega
 }
 
 fn comparable(argument: &Type) -> Option<Type> {
-    let nested = matches!(argument, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_));
+    let nested =
+        matches!(argument, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_));
     (!nested).then(|| argument.clone())
 }
 

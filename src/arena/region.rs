@@ -131,8 +131,12 @@ impl Drop for Region {
                 unsafe { dealloc(self.pointer.as_ptr(), layout) };
             }
             Source::Map(map) => {
-                let freed =
-                    Region { pointer: self.pointer, capacity: self.capacity, dirty: self.dirty, source: Source::Map(map) };
+                let freed = Region {
+                    pointer: self.pointer,
+                    capacity: self.capacity,
+                    dirty: self.dirty,
+                    source: Source::Map(map),
+                };
                 recycle(freed);
             }
         }

@@ -12,6 +12,7 @@ use arrow::datatypes::{
     Time32MillisecondType,
 };
 
+use super::fast;
 use crate::error::{Error, Result};
 use crate::types::Type;
 
@@ -77,18 +78,10 @@ impl Text {
         self.bytes.extend_from_slice(text);
         self.end_value();
     }
-    /// Appends `length` bytes that start at `at`; short ones by a copy of fixed size, which is faster.
+    /// Appends `length` bytes of `source` that start at `at`.
     #[inline]
     pub fn push_range(&mut self, source: &[u8], at: usize, length: usize) {
-        if length <= 16
-            && let Some(window) = source.get(at..).and_then(|rest| rest.first_chunk::<16>())
-        {
-            let end = self.bytes.len() + length;
-            self.bytes.extend_from_slice(window);
-            self.bytes.truncate(end);
-        } else {
-            self.bytes.extend_from_slice(&source[at..at + length]);
-        }
+        fast::append(&mut self.bytes, source, at, length);
         self.end_value();
     }
 }

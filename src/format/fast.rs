@@ -92,6 +92,44 @@ fn fraction(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
 pub(crate) fn integer(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let negative = *bytes.get(at)? == b'-';
     let start = at + usize::from(negative);
+    let (value, length) = match bytes.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(chunk) => eight_digits(u64::from_le_bytes(*chunk)),
+        // So near the end of the text: the long way.
+        None => (0, 8),
+    };
+    if length == 8 {
+        return long_integer(bytes, start, negative);
+    }
+    if length == 0 {
+        return None;
+    }
+    Some((if negative { -value } else { value }, start + length))
+}
+
+/// The number that the digits at the start of eight characters make, and how many there are. Without a
+/// branch on their count, which would be mispredicted all the time.
+#[inline]
+fn eight_digits(word: u64) -> (i64, usize) {
+    let digits = word ^ 0x3030_3030_3030_3030;
+    // The high bit of each byte that is no digit; of those behind the first it may be wrong.
+    let others = (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & HIGHS;
+    if others == 0 {
+        return (0, 8);
+    }
+    let bits = others.trailing_zeros() & !7;
+    if bits == 0 {
+        return (0, 0);
+    }
+    // Moved to the end, so that zeros lead; then pairs, fours and eights are put together.
+    let aligned = digits << (64 - bits);
+    let pairs = aligned.wrapping_mul(10).wrapping_add(aligned >> 8);
+    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(100 + (1_000_000 << 32));
+    let high = (pairs >> 16 & 0x0000_00FF_0000_00FF).wrapping_mul(1 + (10_000 << 32));
+    ((low.wrapping_add(high) >> 32) as i64, bits as usize / 8)
+}
+
+#[inline(never)]
+fn long_integer(bytes: &[u8], start: usize, negative: bool) -> Option<(i64, usize)> {
     let mut end = start;
     let mut value: i64 = 0;
     while let Some(b) = bytes.get(end) {
@@ -136,19 +174,33 @@ pub(crate) fn double(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     Some((if negative { -value } else { value }, end))
 }
 
-/// Up to four bytes to look for, eight places at a time.
+/// Bytes to look for, eight places at a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stops {
+    first: u64,
+    second: u64,
+    /// 16 in every byte where line ends are looked for too: then any control character is looked at.
+    below: u64,
     bytes: [u8; 4],
-    words: [u64; 4],
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 impl Stops {
-    pub fn new(bytes: [u8; 4]) -> Self {
-        Stops { bytes, words: bytes.map(|b| u64::from(b) * ONES) }
+    /// Two bytes and the line ends.
+    pub fn with_line_ends(first: u8, second: u8) -> Self {
+        Stops { below: 16 * ONES, bytes: [first, second, b'\n', b'\r'], ..Stops::new(first, second) }
+    }
+
+    /// Two bytes.
+    pub fn new(first: u8, second: u8) -> Self {
+        Stops {
+            first: u64::from(first) * ONES,
+            second: u64::from(second) * ONES,
+            below: 0,
+            bytes: [first, second, first, second],
+        }
     }
 
     /// The first place from `at` on that holds one of the bytes, or the end.
@@ -156,23 +208,43 @@ impl Stops {
     pub fn find(&self, bytes: &[u8], mut at: usize) -> usize {
         while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
             let word = u64::from_le_bytes(*chunk);
-            let hits = self.words.iter().fold(0, |hits, stop| {
-                let zero = word ^ stop;
-                hits | (zero.wrapping_sub(ONES) & !zero)
-            }) & HIGHS;
-            if hits != 0 {
-                // The lowest hit is exact; only places behind a hit may be wrong.
-                return at + hits.trailing_zeros() as usize / 8;
+            let (first, second) = (word ^ self.first, word ^ self.second);
+            let hits = (first.wrapping_sub(ONES) & !first)
+                | (second.wrapping_sub(ONES) & !second)
+                | (word.wrapping_sub(self.below) & !word);
+            let hits = hits & HIGHS;
+            if hits == 0 {
+                at += 8;
+                continue;
             }
-            at += 8;
+            // The lowest hit is exact; only places behind a hit may be wrong.
+            at += hits.trailing_zeros() as usize / 8;
+            if self.below == 0 || self.bytes.contains(&bytes[at]) {
+                return at;
+            }
+            at += 1;
         }
-        while let Some(b) = bytes.get(at) {
-            if self.bytes.contains(b) {
+        while let Some(byte) = bytes.get(at) {
+            if self.bytes.contains(byte) {
                 break;
             }
             at += 1;
         }
         at
+    }
+}
+
+/// Appends `length` bytes of `source` that start at `at`; short ones by a copy of fixed size, which is faster.
+#[inline]
+pub(crate) fn append(out: &mut Vec<u8>, source: &[u8], at: usize, length: usize) {
+    if length <= 16
+        && let Some(window) = source.get(at..).and_then(|rest| rest.first_chunk::<16>())
+    {
+        let end = out.len() + length;
+        out.extend_from_slice(window);
+        out.truncate(end);
+    } else {
+        out.extend_from_slice(&source[at..at + length]);
     }
 }
 
@@ -218,11 +290,11 @@ mod tests {
 
     #[test]
     fn stops_are_found_wherever_they_are() {
-        let stops = Stops::new(*b",\n\r\n");
+        let stops = Stops::with_line_ends(b',', b'\\');
         for length in 0..40 {
-            for stop in [b',', b'\n', b'\r'] {
-                for place in 0..length {
-                    let mut text = vec![0x8Cu8; length];
+            for (place, stop) in (0..length).flat_map(|place| [b',', b'\n', b'\r', b'\\'].map(|stop| (place, stop))) {
+                for filler in [0x8Cu8, b'\t', b'-', 0x0B, 0xFF, 0] {
+                    let mut text = vec![filler; length];
                     text[place] = stop;
                     for from in 0..=place {
                         assert_eq!(stops.find(&text, from), place);
@@ -230,6 +302,20 @@ mod tests {
                     assert_eq!(stops.find(&text, place + 1), length);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn integers_of_any_length_are_read() {
+        for text in ["0", "7", "-1", "12", "1234567", "12345678", "-123456789", "999999999999999999", "0001"] {
+            let padded = format!("{text},x,y,z,..");
+            assert_eq!(integer(padded.as_bytes(), 0), Some((text.parse().expect(text), text.len())), "{text}");
+            if let Some((value, end)) = integer(text.as_bytes(), 0) {
+                assert_eq!((value, end), (text.parse().expect(text), text.len()));
+            }
+        }
+        for text in ["", "-", "x", "/1", ":1", "1234567890123456789", "\u{b1}1234567"] {
+            assert_eq!(integer(format!("{text},.......").as_bytes(), 0), None, "{text}");
         }
     }
 

@@ -308,7 +308,13 @@ pub(crate) fn timestamp(text: &[u8], style: TimestampStyle, zoned: bool) -> Opti
 /// Counts a moment in the unit of Arrow's column: 1_000, 1_000_000 or 1_000_000_000 a second.
 #[inline]
 pub(crate) fn in_units(moment: Moment, per_second: i64) -> Option<i64> {
-    moment.0.checked_mul(per_second)?.checked_add(i64::from(moment.1) / (1_000_000_000 / per_second))
+    // Divisions by constants, which cost no division.
+    let fraction = match per_second {
+        1_000 => moment.1 / 1_000_000,
+        1_000_000 => moment.1 / 1_000,
+        _ => moment.1,
+    };
+    moment.0.checked_mul(per_second)?.checked_add(i64::from(fraction))
 }
 
 struct Cursor<'a>(&'a [u8]);

@@ -16,7 +16,32 @@ fn pair(value: u32) -> [u8; 2] {
 /// An integer in decimal digits.
 #[inline]
 pub(crate) fn integer(out: &mut Vec<u8>, value: i64) {
-    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    let magnitude = value.unsigned_abs();
+    if magnitude >= 100_000_000 {
+        out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        return;
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    let digits = eight_digits(magnitude);
+    // Without a branch on their number: all eight are written, of which the leading zeros are shifted out.
+    let zeros = (digits | 1 << 56).trailing_zeros() & !7;
+    let text = (digits | 0x3030_3030_3030_3030) >> zeros;
+    let end = out.len() + 8 - zeros as usize / 8;
+    out.extend_from_slice(&text.to_le_bytes());
+    out.truncate(end);
+}
+
+/// The eight decimal digits of a number below 10^8, the first in the lowest byte.
+#[inline]
+fn eight_digits(value: u64) -> u64 {
+    // Halves, quarters, digits: each step splits all parts at once. The multipliers are reciprocals.
+    let halves = (value / 10_000) | ((value % 10_000) << 32);
+    let hundreds = ((halves * 10_486) >> 20) & 0x0000_007F_0000_007F;
+    let quarters = ((halves - hundreds * 100) << 16) | hundreds;
+    let tens = ((quarters * 103) >> 10) & 0x000F_000F_000F_000F;
+    ((quarters - tens * 10) << 8) | tens
 }
 
 /// `ISO_LOCAL_DATE`: four digits of the year, a sign and more where it has more.
@@ -37,27 +62,35 @@ pub(crate) fn date(out: &mut Vec<u8>, days: i64) {
 }
 
 /// `HH:mm:ss` and the fraction without its trailing zeros.
+#[inline]
 pub(crate) fn time(out: &mut Vec<u8>, second_of_day: u32, nanos: u32) {
     let ([a, b], [c, d]) = (pair(second_of_day / 3_600), pair(second_of_day / 60 % 60));
     let [e, f] = pair(second_of_day % 60);
-    out.extend_from_slice(&[a, b, b':', c, d, b':', e, f]);
     if nanos == 0 {
+        out.extend_from_slice(&[a, b, b':', c, d, b':', e, f]);
         return;
     }
-    let mut digits = *b".000000000";
-    let mut left = nanos;
-    for digit in digits[1..].iter_mut().rev() {
-        *digit = b'0' + (left % 10) as u8;
-        left /= 10;
+    let millis = nanos / 1_000_000;
+    let ([g, h], i) = (pair(millis / 10), b'0' + (millis % 10) as u8);
+    out.extend_from_slice(&[a, b, b':', c, d, b':', e, f, b'.', g, h, i]);
+    if !nanos.is_multiple_of(1_000_000) {
+        let [j, k] = pair(nanos / 10_000 % 100);
+        let ([l, m], [n, o]) = (pair(nanos / 100 % 100), pair(nanos % 100));
+        out.extend_from_slice(&[j, k, l, m, n, o]);
     }
-    let length = digits.iter().rposition(|b| *b != b'0').map_or(0, |last| last + 1);
-    out.extend_from_slice(&digits[..length]);
+    while out.last() == Some(&b'0') {
+        out.pop();
+    }
 }
 
 /// A timestamp that counts `per_second` units a second; `between` stands between date and time.
 pub(crate) fn timestamp(out: &mut Vec<u8>, value: i64, per_second: i64, between: u8) {
-    let seconds = value.div_euclid(per_second);
-    let nanos = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
+    // Each arm with constants, whose divisions cost no division.
+    let (seconds, nanos) = match per_second {
+        1_000 => (value.div_euclid(1_000), value.rem_euclid(1_000) * 1_000_000),
+        1_000_000 => (value.div_euclid(1_000_000), value.rem_euclid(1_000_000) * 1_000),
+        _ => (value.div_euclid(1_000_000_000), value.rem_euclid(1_000_000_000)),
+    };
     date(out, seconds.div_euclid(86_400));
     out.push(between);
     time(out, seconds.rem_euclid(86_400) as u32, nanos as u32);
@@ -233,6 +266,32 @@ mod tests {
         }
         assert_eq!(text(|out| float(out, 1.1754944e-38)), "1.1754944E-38");
         assert_eq!(text(|out| float(out, 1e-45)), "1.4E-45");
+    }
+
+    #[test]
+    fn integers_print_whatever_their_length() {
+        let mut value = 1i64;
+        while value < i64::MAX / 7 {
+            for n in [value, -value, value - 1, value * 3 + 7] {
+                assert_eq!(text(|out| integer(out, n)), n.to_string());
+            }
+            value = value * 5 + 3;
+        }
+        for n in [0, 9, 10, 99_999_999, 100_000_000, 12_340_000, 10_000, i64::MIN, i64::MAX] {
+            assert_eq!(text(|out| integer(out, n)), n.to_string());
+        }
+    }
+
+    #[test]
+    fn fractions_print_without_trailing_zeros() {
+        for (nanos, expected) in [
+            (0, "00:00:01"),
+            (120_000_000, "00:00:01.12"),
+            (1, "00:00:01.000000001"),
+            (10_203_040, "00:00:01.01020304"),
+        ] {
+            assert_eq!(text(|out| time(out, 1, nanos)), expected);
+        }
     }
 
     #[test]

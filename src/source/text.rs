@@ -39,9 +39,17 @@ thread_local! {
 
 /// A part of the file in memory.
 struct Window<'a> {
+    /// As long as it ever was, so that its bytes need not be set to zero before each reading.
     buffer: &'a mut Vec<u8>,
+    filled: usize,
     /// Offset in the file of the buffer's first byte.
     start: u64,
+}
+
+impl Window<'_> {
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.filled]
+    }
 }
 
 impl TextSplit {
@@ -74,25 +82,25 @@ impl TextSplit {
 
     /// An empty window that will start in front of `start`, if anything is there.
     fn window<'a>(&self, buffer: &'a mut Vec<u8>, start: u64) -> Window<'a> {
-        buffer.clear();
-        Window { buffer, start: if start > self.origin { start - LOOK_BACK } else { start } }
+        Window { buffer, filled: 0, start: if start > self.origin { start - LOOK_BACK } else { start } }
     }
 
     /// Extends the window to the offset `end` of the file. It may have become shorter since it was opened.
     fn fill(&self, window: &mut Window<'_>, end: u64) -> Result<()> {
         let wanted = (end.min(self.bytes) - window.start) as usize;
-        let mut filled = window.buffer.len();
-        window.buffer.resize(wanted.max(filled), 0);
-        while filled < wanted {
-            let offset = window.start + filled as u64;
-            match self.file.read_at(&mut window.buffer[filled..], offset) {
+        if window.buffer.len() < wanted {
+            window.buffer.resize(wanted, 0);
+        }
+        while window.filled < wanted {
+            let offset = window.start + window.filled as u64;
+            match self.file.read_at(&mut window.buffer[window.filled..wanted], offset) {
                 Ok(0) => {
                     return Err(Error::new(
                         ErrorKind::Io,
                         format!("cannot read {}: it became shorter while it was read", self.path),
                     ));
                 }
-                Ok(count) => filled += count,
+                Ok(count) => window.filled += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io("read", &self.path, error)),
             }
@@ -116,21 +124,21 @@ impl TextSplit {
         let first = (start - window.start) as usize;
         let limit = (end - window.start) as usize;
         let before = first.checked_sub(1).map(|at| window.buffer[at]);
-        let Some(mut at) = decoder.enter(window.buffer, first, limit, entry, before) else {
+        let Some(mut at) = decoder.enter(window.bytes(), first, limit, entry, before) else {
             return decoder.finish(out);
         };
         loop {
-            let loaded = window.start + window.buffer.len() as u64;
-            match decoder.decode(window.buffer, at, limit, loaded >= self.bytes, out) {
+            let loaded = window.start + window.filled as u64;
+            match decoder.decode(window.bytes(), at, limit, loaded >= self.bytes, out) {
                 Ok(Step::Done) => return decoder.finish(out),
                 Ok(Step::More(record)) => {
                     at = record;
-                    if window.buffer.len() - at > RECORD_BYTES_MAX {
+                    if window.filled - at > RECORD_BYTES_MAX {
                         let error = Error::data("this record is longer than 64 MiB")
                             .help("look for a quote that is never closed, or a missing line end");
                         return Err(self.locate(window.start + at as u64, error));
                     }
-                    let more = (window.buffer.len() as u64 / 2).max(TAIL_BYTES as u64);
+                    let more = (window.filled as u64 / 2).max(TAIL_BYTES as u64);
                     self.fill(&mut window, loaded + more)?;
                 }
                 Err(Failure::At(place, error)) => return Err(self.locate(window.start + place as u64, error)),
@@ -186,7 +194,7 @@ impl Split for TextSplit {
             self.fill(&mut window, end)?;
             let first = (start - window.start) as usize;
             let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
-            let transition = self.format.transition(&window.buffer[first..], before);
+            let transition = self.format.transition(&window.bytes()[first..], before);
             Ok(transition.map_or(Transition::IDENTITY, Transition))
         })
     }

@@ -62,9 +62,8 @@ impl Distinct {
 
     /// Adds values to the groups' sets; those that are new go on to the inner accumulator.
     fn insert(&mut self, groups: &[u32], values: &ArrayRef, filter: Option<&BooleanArray>) -> Result<()> {
-        let passed = |row: usize| {
-            values.is_valid(row) && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
-        };
+        let passed =
+            |row: usize| values.is_valid(row) && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row));
         let rows: Vec<u32> = (0..groups.len()).filter(|&row| passed(row)).map(|row| row as u32).collect();
         let all = rows.len() == groups.len();
         let sets: Vec<u32> = rows.iter().map(|&row| self.sets[groups[row as usize] as usize]).collect();

@@ -7,9 +7,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, NullArray, PrimitiveArray, StringArray, new_null_array,
-};
+use arrow::array::{ArrayRef, BinaryArray, BooleanArray, NullArray, PrimitiveArray, StringArray, new_null_array};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes as adt;
 use arrow::datatypes::DataType as ArrowType;
@@ -527,9 +525,7 @@ fn column_of_words(data_type: &ArrowType, words: Vec<u64>, nulls: Option<NullBuf
     let t = data_type;
     Ok(match data_type {
         ArrowType::Null => Arc::new(NullArray::new(words.len())),
-        ArrowType::Boolean => {
-            Arc::new(BooleanArray::new(words.iter().map(|&word| word != 0).collect(), nulls))
-        }
+        ArrowType::Boolean => Arc::new(BooleanArray::new(words.iter().map(|&word| word != 0).collect(), nulls)),
         ArrowType::Int8 => primitive::<adt::Int8Type>(t, words, nulls, |w| w as i8),
         ArrowType::Int16 => primitive::<adt::Int16Type>(t, words, nulls, |w| w as i16),
         ArrowType::Int32 => primitive::<adt::Int32Type>(t, words, nulls, |w| w as i32),

@@ -234,9 +234,9 @@ fn words(column: &ArrayRef) -> Result<ScalarBuffer<u64>> {
         ArrowType::UInt32 => wide::<adt::UInt32Type>(column, u64::from),
         ArrowType::Date32 => wide::<adt::Date32Type>(column, |v| i64::from(v) as u64),
         ArrowType::Time32(Millisecond) => wide::<adt::Time32MillisecondType>(column, |v| i64::from(v) as u64),
-        ArrowType::Float32 => wide::<adt::Float32Type>(column, |v| {
-            u64::from(if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() })
-        }),
+        ArrowType::Float32 => {
+            wide::<adt::Float32Type>(column, |v| u64::from(if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }))
+        }
         ArrowType::Float64 => {
             wide::<adt::Float64Type>(column, |v| if v.is_nan() { f64::NAN.to_bits() } else { v.to_bits() })
         }

@@ -1,14 +1,49 @@
 //! Window operators: rows and watermarks in, result rows out.
+//!
+//! Three operators share one contract. TUMBLE, HOP and CUMULATE cut time into slices ([`slicing`]): a row updates one
+//! slice, whatever the windows are, and a window is put together from its slices when it fires. Attached windows
+//! ([`attached`]) come with the rows. SESSION ([`session`]) keeps a few intervals per key.
+//!
+//! # Why the answer is that of one row at a time
+//! A window [s, e) fires when the watermark reaches e - 1; a row counts in those of its windows that have not fired.
+//! Both depend on the watermark only through the horizon ([`zone::Scale`]): all windows that end at or before it have
+//! fired. So nothing changes between two watermarks with no window end between them, and rows may be taken in bulk up
+//! to the next mark that moves the horizon past a window end. That is where this operator stops, fires, and goes on:
+//! rows keep their order of arrival, windows fire exactly where they would. Rows without a mark are taken at the
+//! horizon of the last mark instead of their own, which may be higher; as all their windows are open at their own
+//! horizon (that is what lacking a mark means) they are open at the lower one too, and a window that fires later than
+//! it could have has not missed or gained a row: the rows that it could have gained are late for it, hence marked.
+//! [`Deadlines`] says which rows need a mark. For sessions these are the rows at or behind the watermark: a session
+//! [s, t) touches a row of time t and may have fired, while one that fired before the watermark reached t - 1 ends
+//! before t and never would have merged with it.
+//!
+//! The sums of floats, which depend on the order of additions, are those of the rows in order, slice by slice.
+
+mod attached;
+mod deadlines;
+mod grid;
+mod hop;
+mod output;
+mod rows;
+mod session;
+mod slicing;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod zone;
 
 use arrow::array::RecordBatch;
 
 use crate::batch::EventBatch;
 use crate::error::Result;
-use crate::plan::WindowAggregateSpec;
+use crate::plan::{WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
+pub use deadlines::Deadlines;
+pub use zone::Scale;
 
-/// Takes result rows; several calls a watermark are fine. Rows of one call belong to one window end,
-/// calls come in ascending order of window end.
+/// Takes result rows; several calls a watermark are fine. Calls come in ascending order of window end. Rows of one
+/// call belong to one window end, but for sessions: their ends hardly ever coincide, so that a call has rows of
+/// many, ascending too.
 pub type Emit<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<()>;
 
 /// One shard's part of a window aggregate. Plain synchronous code without clock, file or lock.
@@ -28,8 +63,18 @@ pub trait WindowOperator {
     fn state_bytes(&self) -> u64;
 }
 
-/// The operator for a specification: slices for TUMBLE, HOP, CUMULATE and attached windows, sessions for SESSION.
+/// The operator for a specification: slices for TUMBLE, HOP and CUMULATE, sessions for SESSION, and one for attached
+/// windows.
+///
+/// # Errors
+/// Script for an unknown zone, unsupported for keys that are nested, internal for a specification that no front end
+/// writes (columns that are not there, sizes below 1).
 pub fn operator(spec: &WindowAggregateSpec) -> Result<Box<dyn WindowOperator + Send>> {
-    let _ = spec;
-    Err(crate::error::Error::internal("window operators are not there yet"))
+    Ok(match &spec.window {
+        WindowSpec::Attached { start, end } => Box::new(attached::AttachedOperator::new(spec, *start, *end)?),
+        WindowSpec::Session { gap_ms } => Box::new(session::SessionOperator::new(spec, *gap_ms)?),
+        WindowSpec::Tumble { .. } | WindowSpec::Hop { .. } | WindowSpec::Cumulate { .. } => {
+            Box::new(slicing::SliceOperator::new(spec)?)
+        }
+    })
 }

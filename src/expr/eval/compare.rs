@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, Datum};
+use arrow::array::{Array, ArrayRef, BooleanArray, Datum, PrimitiveArray};
 use arrow::compute::kernels::{cmp, zip::zip};
 use arrow::compute::{is_not_null, is_null as null_mask, nullif};
 use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float32Type, Float64Type};
@@ -25,6 +25,14 @@ pub(super) fn compare(
     match kinds {
         (Type::Float, Type::Float) => floats::<Float32Type>(operator, left, right, count),
         (Type::Double, Type::Double) => floats::<Float64Type>(operator, left, right, count),
+        // Flink tests a DECIMAL and a DOUBLE for equality as doubles, and orders them by Double.compare.
+        (Type::Decimal(..), Type::Double) | (Type::Double, Type::Decimal(..))
+            if matches!(operator, Compare::Equal | Compare::NotEqual) =>
+        {
+            let (left, right) = (doubles(left, kinds.0)?, doubles(right, kinds.1)?);
+            let equal = operator == Compare::Equal;
+            build_flags(count, |row| Ok(left(row).zip(right(row)).map(|(a, b)| (a == b) == equal)))
+        }
         (Type::Decimal(..) | Type::Double, Type::Decimal(..) | Type::Double) => {
             let ordering = decimal_order(left, right, kinds)?;
             build_flags(count, |row| Ok(ordering(row).map(|order| holds(operator, order))))
@@ -65,6 +73,18 @@ where
         count: usize,
         test: impl Fn(T::Native, T::Native) -> bool,
     ) -> Result<ArrayRef> {
+        // The usual cases, without a branch a row.
+        let column = |value: &Value| value.array().as_any().downcast_ref::<PrimitiveArray<T>>().cloned();
+        match (left, right, column(left), column(right)) {
+            (Value::Array(_), Value::Constant(_), Some(a), Some(b)) if !b.is_null(0) => {
+                let b = b.value(0);
+                return Ok(Arc::new(BooleanArray::from_unary(&a, |a| test(a, b))));
+            }
+            (Value::Array(_), Value::Array(_), Some(a), Some(b)) if a.len() == b.len() => {
+                return Ok(Arc::new(BooleanArray::from_binary(&a, &b, test)));
+            }
+            _ => {}
+        }
         let (left, right) = (numbers::<T>(left)?, numbers::<T>(right)?);
         build_flags(count, |row| Ok(left.read(row).zip(right.read(row)).map(|(a, b)| test(a, b))))
     }
@@ -124,7 +144,14 @@ pub(super) fn distinct(
     count: usize,
 ) -> Result<ArrayRef> {
     let either_null = kinds.0 == &Type::Null || kinds.1 == &Type::Null;
-    let equal = if either_null { None } else { Some(compare(Compare::Equal, left, right, kinds, count)?) };
+    let equal = match kinds {
+        _ if either_null => None,
+        (Type::Decimal(..), Type::Double) | (Type::Double, Type::Decimal(..)) => {
+            let ordering = decimal_order(left, right, kinds)?;
+            Some(build_flags(count, |row| Ok(ordering(row).map(Ordering::is_eq)))?)
+        }
+        _ => Some(compare(Compare::Equal, left, right, kinds, count)?),
+    };
     let equal = match &equal {
         Some(array) => Some(array.as_any().downcast_ref::<BooleanArray>().ok_or_else(|| Error::internal("no flags"))?),
         None => None,
@@ -172,27 +199,24 @@ pub(super) fn in_list(values: &[Value], kinds: &[&Type], count: usize) -> Result
     let [needle, list @ ..] = values else {
         return Err(Error::internal("IN without arguments"));
     };
-    let mut found = vec![Some(false); count];
+    let mut found: Option<BooleanArray> = None;
     for (value, kind) in list.iter().zip(kinds.iter().skip(1)) {
         let null = *kind == &Type::Null || kinds[0] == &Type::Null;
-        let equal = if null { None } else { Some(compare(Compare::Equal, needle, value, (kinds[0], kind), count)?) };
-        let equal = equal.as_ref().and_then(|array| array.as_any().downcast_ref::<BooleanArray>());
-        for (row, found) in found.iter_mut().enumerate() {
-            match equal {
-                Some(flags) if !flags.is_null(row) => {
-                    if flags.value(row) {
-                        *found = Some(true);
-                    }
-                }
-                _ => {
-                    if *found == Some(false) {
-                        *found = None;
-                    }
-                }
-            }
-        }
+        let equal = if null {
+            BooleanArray::new_null(count)
+        } else {
+            let equal = compare(Compare::Equal, needle, value, (kinds[0], kind), count)?;
+            // Two constants compare to one value, beside columns that have one a row.
+            let equal = if equal.len() == count { equal } else { Value::Constant(equal).into_array(count)? };
+            equal.as_any().downcast_ref::<BooleanArray>().ok_or_else(|| Error::internal("no flags"))?.clone()
+        };
+        found = Some(match found {
+            None => equal,
+            Some(found) => arrow::compute::or_kleene(&found, &equal)?,
+        });
     }
-    Ok(Arc::new(BooleanArray::from(found)))
+    let found = found.ok_or_else(|| Error::internal("IN without a list"))?;
+    Ok(Arc::new(found))
 }
 
 /// As [`compare`], but NaN is the greatest DOUBLE.

@@ -27,6 +27,9 @@ fn operand(expr: &Expr, rows: Rows<'_>, context: &EvalContext) -> Result<Boolean
 /// Computes `expr` for the chosen rows only; the result has one value a chosen row.
 fn some_rows(expr: &Expr, chosen: &BooleanArray, rows: Rows<'_>, context: &EvalContext) -> Result<(Value, usize)> {
     let count = chosen.true_count();
+    if count == rows.count {
+        return Ok((expr.value(rows, context)?, count));
+    }
     let mut columns = rows.columns.to_vec();
     let mut used = Vec::new();
     expr.for_each_column(&mut |index| used.push(index));
@@ -68,6 +71,9 @@ pub(super) fn logic(conjunction: bool, args: &[Expr], rows: Rows<'_>, context: &
 
 /// Puts the values of chosen rows back into their places; the others are NULL.
 fn spread(part: &BooleanArray, chosen: &BooleanArray) -> BooleanArray {
+    if part.len() == chosen.len() {
+        return part.clone();
+    }
     let mut next = 0;
     chosen
         .iter()
@@ -233,6 +239,10 @@ impl Parts {
     }
 
     fn finish(self, data_type: &DataType) -> Result<Value> {
+        let whole = self.arrays.len() == 1 && self.arrays[0].len() == self.places.len() && self.open.true_count() == 0;
+        if let (true, Some(array)) = (whole, self.arrays.first()) {
+            return Ok(Value::Array(array.clone()));
+        }
         if self.arrays.is_empty() {
             return Ok(Value::Array(new_null_array(&data_type.kind.to_arrow(), self.places.len())));
         }

@@ -8,9 +8,20 @@ use super::function::Arithmetic;
 /// The most digits a DECIMAL holds.
 const MAX_DIGITS: u32 = 38;
 
+/// The powers of ten that 128 bits hold.
+const POWERS: [i128; MAX_DIGITS as usize + 1] = {
+    let mut powers = [1; MAX_DIGITS as usize + 1];
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
+    }
+    powers
+};
+
 /// 10 to the power of `digits`; `None` beyond what 128 bits hold.
 pub(super) fn power_of_ten(digits: u32) -> Option<i128> {
-    10i128.checked_pow(digits)
+    POWERS.get(digits as usize).copied()
 }
 
 fn wide_power_of_ten(digits: u32) -> Option<i256> {

@@ -73,7 +73,7 @@ pub enum Text {
     Reverse,
     Concat,
     ConcatWithSeparator,
-    Position,
+    /// POSITION and LOCATE.
     Locate,
     Instr,
     InitCap,
@@ -134,10 +134,6 @@ pub enum Time {
     Shift {
         minus: bool,
     },
-    /// The milliseconds between two timestamps or dates, as an INTERVAL DAY TO SECOND.
-    Elapsed,
-    /// An interval times an integer.
-    Scale,
     DateFormat,
     ToDate,
     ToTimestamp,

@@ -102,20 +102,37 @@ impl Expr {
     /// Whether computing it can fail the job; if not, it may be computed for rows that do not need it.
     fn can_fail(&self) -> bool {
         let own = match self {
-            Expr::Cast { input, data_type, safe } => {
-                !safe && input.data_type().kind.is_string() && !data_type.kind.is_string()
-            }
-            Expr::Call { function, args, data_type } => match function {
-                Function::Arithmetic(Arithmetic::Divide | Arithmetic::Remainder) => {
-                    !matches!(data_type.kind, Type::Float | Type::Double)
-                        && !args.get(1).is_some_and(is_nonzero_literal)
-                }
-                Function::Time(_) | Function::Math(_) => true,
-                _ => false,
-            },
+            Expr::Cast { input, data_type, safe } => cast_can_fail(&input.data_type().kind, &data_type.kind, *safe),
+            Expr::Call { function, args, data_type } => call_can_fail(*function, args, &data_type.kind),
             _ => false,
         };
         own || self.children().into_iter().any(Expr::can_fail)
+    }
+}
+
+fn cast_can_fail(from: &Type, to: &Type, safe: bool) -> bool {
+    let bad_text = !safe && from.is_string() && !to.is_string();
+    let nan = matches!(from, Type::Float | Type::Double) && matches!(to, Type::Decimal(..));
+    bad_text || nan || matches!(to, Type::Timestamp(7..) | Type::TimestampLtz(7..))
+}
+
+fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
+    let floating = matches!(kind, Type::Float | Type::Double);
+    let literal = |at: usize| matches!(args.get(at), Some(Expr::Literal { .. }));
+    match function {
+        Function::Arithmetic(Arithmetic::Divide | Arithmetic::Remainder) => {
+            !floating && !args.get(1).is_some_and(is_nonzero_literal)
+        }
+        Function::Math(Math::Round | Math::Truncate) => floating,
+        Function::Time(Time::Shift { .. } | Time::Floor(_)) => {
+            matches!(kind, Type::Timestamp(7..) | Type::TimestampLtz(7..))
+        }
+        Function::Time(Time::Extract(_) | Time::Difference(_)) => false,
+        Function::Time(_) => true,
+        Function::Like => !literal(1) || args.len() > 2,
+        Function::Similar | Function::Text(Text::Regexp | Text::RegexpExtract | Text::RegexpReplace) => !literal(1),
+        Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        _ => false,
     }
 }
 
@@ -250,4 +267,10 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
         },
         Type::Null | Type::Array(_) | Type::Map(..) | Type::Row(_) => return Err(mismatch()),
     })
+}
+
+/// The same bits under another type, so that tests can make columns of any moment.
+#[cfg(test)]
+pub(crate) fn retype_for_tests(array: ArrayRef, kind: &Type) -> ArrayRef {
+    value::retype(array, kind).expect("the same layout")
 }

@@ -22,12 +22,40 @@ pub(super) fn decimal(value: i128, scale: u8) -> String {
 
 /// Java's Double.toString.
 pub(super) fn double(value: f64) -> String {
-    if value.is_finite() { java_float(ryu::Buffer::new().format_finite(value)) } else { not_finite(value) }
+    if !value.is_finite() {
+        return not_finite(value);
+    }
+    if value.abs() >= 9_007_199_254_740_992.0 && value.abs() < TWO_TO_63 {
+        return whole_number(value, 53);
+    }
+    java_float(ryu::Buffer::new().format_finite(value))
 }
 
 /// Java's Float.toString.
 pub(super) fn float(value: f32) -> String {
-    if value.is_finite() { java_float(ryu::Buffer::new().format_finite(value)) } else { not_finite(value.into()) }
+    if !value.is_finite() {
+        return not_finite(value.into());
+    }
+    if value.abs() >= 16_777_216.0 && f64::from(value.abs()) < TWO_TO_63 {
+        return whole_number(value.into(), 24);
+    }
+    java_float(ryu::Buffer::new().format_finite(value))
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+/// A whole number below 2^63 that is wider than the mantissa of `bits` bits. Java 17 does not look for
+/// the shortest digits there: it writes all of them, save those that the lost bits cannot tell apart.
+fn whole_number(value: f64, bits: u32) -> String {
+    let number = value.abs() as u64;
+    let lost_bits = (63 - number.leading_zeros()).saturating_sub(bits + 1);
+    // As many digits as 2^lost_bits has beyond its first.
+    let insignificant = (1u64 << lost_bits).ilog10();
+    let unit = 10u64.pow(insignificant);
+    let (kept, rest) = (number / unit, number % unit);
+    let rounded = (kept + u64::from(rest >= unit.div_ceil(2) && unit > 1)) * unit;
+    let sign = if value < 0.0 { "-" } else { "" };
+    java_float(&format!("{sign}{rounded}.0"))
 }
 
 fn not_finite(value: f64) -> String {

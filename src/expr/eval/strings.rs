@@ -52,7 +52,7 @@ pub(super) fn text(function: Text, values: &[Value], count: usize) -> Result<Arr
         }
         Text::Substring | Text::Left | Text::Right => substring(function, &first, values, count),
         Text::PadStart | Text::PadEnd | Text::Repeat => grow(function, &first, values, count),
-        Text::Position | Text::Locate | Text::Instr => find(function, values, count),
+        Text::Locate | Text::Instr => find(function, values, count),
         Text::Overlay => overlay(&first, values, count),
         Text::SplitIndex => split_index(&first, values, count),
         _ => Err(Error::internal(format!("{function:?} as a function of strings"))),

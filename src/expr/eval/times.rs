@@ -43,10 +43,6 @@ pub(super) fn time(
         Time::Floor(unit) => round(unit, false, value, kind, count, context),
         Time::Ceil(unit) => round(unit, true, value, kind, count, context),
         Time::Difference(unit) => difference(unit, (value, kind), (argument(values, 1)?, kinds[1]), count),
-        Time::Elapsed => {
-            let (from, to) = (moments(value, kind)?, moments(argument(values, 1)?, kinds[1])?);
-            build::<Int64Type>(count, |row| Ok(from(row).zip(to(row)).map(|(a, b)| b.millis.wrapping_sub(a.millis))))
-        }
         Time::Shift { minus } => shift((value, kind), (argument(values, 1)?, kinds[1]), minus, count),
         Time::DateFormat => date_format(value, kind, argument(values, 1)?, count, context),
         Time::ToDate => to_date(value, values.get(1), count),
@@ -125,7 +121,8 @@ fn extract(unit: Unit, value: &Value, kind: &Type, count: usize, context: &EvalC
         Ok(values(row).map(|moment| {
             let local = moment.plus_millis(zone::offset_ms(&zone, moment.millis));
             match unit {
-                Unit::Epoch => moment.millis / 1000,
+                // Of the wall clock, as Flink does it.
+                Unit::Epoch => local.millis / 1000,
                 _ if unit_is_of_day(unit) => part_of_day(unit, local),
                 // Flink cuts toward zero: before 1970, a time of day belongs to the next date.
                 _ => part_of_date(unit, local.millis / DAY_MS),

@@ -1,198 +1,11 @@
 //! Scalar functions by name.
 
 use super::super::eval::{Function, Math, Text};
+use super::names::{NAMES, UNSUPPORTED};
 use super::types::{MAX_PRECISION, rounded_decimal};
 use super::{Expr, any_nullable, call, convert, kind_of, literal, operators, strict, temporal};
 use crate::error::{Error, Result, nearest};
 use crate::types::{DataType, Type};
-
-/// Every name that [`function`] knows.
-const NAMES: &[&str] = &[
-    "ABS",
-    "ACOS",
-    "ASCII",
-    "ASIN",
-    "ATAN",
-    "ATAN2",
-    "BTRIM",
-    "CEIL",
-    "CEILING",
-    "CHARACTER_LENGTH",
-    "CHAR_LENGTH",
-    "CHR",
-    "COALESCE",
-    "CONCAT",
-    "CONCAT_WS",
-    "CONVERT_TZ",
-    "COS",
-    "COSH",
-    "COT",
-    "CURRENT_DATE",
-    "CURRENT_TIME",
-    "CURRENT_TIMESTAMP",
-    "DATE_FORMAT",
-    "DAYOFMONTH",
-    "DAYOFWEEK",
-    "DAYOFYEAR",
-    "DEGREES",
-    "E",
-    "ENDSWITH",
-    "EXP",
-    "EXTRACT",
-    "FLOOR",
-    "FROM_UNIXTIME",
-    "GREATEST",
-    "HOUR",
-    "IF",
-    "IFNULL",
-    "INITCAP",
-    "INSTR",
-    "LEAST",
-    "LEFT",
-    "LN",
-    "LOCALTIME",
-    "LOCALTIMESTAMP",
-    "LOCATE",
-    "LOG",
-    "LOG10",
-    "LOG2",
-    "LOWER",
-    "LPAD",
-    "LTRIM",
-    "MINUTE",
-    "MOD",
-    "MONTH",
-    "NOW",
-    "NULLIF",
-    "OVERLAY",
-    "PI",
-    "POSITION",
-    "POWER",
-    "QUARTER",
-    "RADIANS",
-    "REGEXP",
-    "REGEXP_EXTRACT",
-    "REGEXP_REPLACE",
-    "REPEAT",
-    "REPLACE",
-    "REVERSE",
-    "RIGHT",
-    "ROUND",
-    "RPAD",
-    "RTRIM",
-    "SECOND",
-    "SIGN",
-    "SIN",
-    "SINH",
-    "SPLIT_INDEX",
-    "SQRT",
-    "STARTSWITH",
-    "SUBSTR",
-    "SUBSTRING",
-    "TAN",
-    "TANH",
-    "TIMESTAMPADD",
-    "TIMESTAMPDIFF",
-    "TO_DATE",
-    "TO_TIMESTAMP",
-    "TO_TIMESTAMP_LTZ",
-    "TRIM",
-    "TRUNCATE",
-    "UNIX_TIMESTAMP",
-    "UPPER",
-    "WEEK",
-    "YEAR",
-];
-
-/// Flink's other scalar functions, refused by name.
-const UNSUPPORTED: &[&str] = &[
-    "ARRAY",
-    "ARRAY_APPEND",
-    "ARRAY_CONCAT",
-    "ARRAY_CONTAINS",
-    "ARRAY_DISTINCT",
-    "ARRAY_EXCEPT",
-    "ARRAY_INTERSECT",
-    "ARRAY_JOIN",
-    "ARRAY_MAX",
-    "ARRAY_MIN",
-    "ARRAY_POSITION",
-    "ARRAY_PREPEND",
-    "ARRAY_REMOVE",
-    "ARRAY_REVERSE",
-    "ARRAY_SLICE",
-    "ARRAY_SORT",
-    "ARRAY_UNION",
-    "BIN",
-    "CARDINALITY",
-    "CURRENT_DATABASE",
-    "CURRENT_ROW_TIMESTAMP",
-    "CURRENT_WATERMARK",
-    "DECODE",
-    "ELEMENT",
-    "ELT",
-    "ENCODE",
-    "FROM_BASE64",
-    "GROUPING",
-    "GROUPING_ID",
-    "HEX",
-    "IS_ALPHA",
-    "IS_DECIMAL",
-    "IS_DIGIT",
-    "JSON",
-    "JSON_ARRAY",
-    "JSON_EXISTS",
-    "JSON_LENGTH",
-    "JSON_OBJECT",
-    "JSON_QUERY",
-    "JSON_QUOTE",
-    "JSON_STRING",
-    "JSON_UNQUOTE",
-    "JSON_VALUE",
-    "MAP",
-    "MAP_ENTRIES",
-    "MAP_FROM_ARRAYS",
-    "MAP_KEYS",
-    "MAP_UNION",
-    "MAP_VALUES",
-    "MD5",
-    "OBJECT_OF",
-    "OBJECT_UPDATE",
-    "PARSE_JSON",
-    "PARSE_URL",
-    "PERCENTILE",
-    "PRINTF",
-    "PROCTIME",
-    "RAND",
-    "RAND_INTEGER",
-    "REGEXP_COUNT",
-    "REGEXP_EXTRACT_ALL",
-    "REGEXP_INSTR",
-    "REGEXP_SUBSTR",
-    "ROW",
-    "SHA1",
-    "SHA2",
-    "SHA224",
-    "SHA256",
-    "SHA384",
-    "SHA512",
-    "SPLIT",
-    "STR_TO_MAP",
-    "TO_BASE64",
-    "TRANSLATE",
-    "TRY_PARSE_JSON",
-    "TYPEOF",
-    "UNHEX",
-    "URL_DECODE",
-    "URL_DECODE_RECURSIVE",
-    "URL_ENCODE",
-    "UUID",
-];
-
-/// The names of all supported functions, upper case, for offering the nearest one.
-pub fn names() -> &'static [&'static str] {
-    NAMES
-}
 
 /// A scalar function by its SQL name (any case). Errors carry no place; the binder adds it.
 ///
@@ -411,6 +224,15 @@ fn text_with_numbers(name: &str, args: &mut Args) -> Result<Option<Expr>> {
             }
             strict(function(Text::Locate), all, int)
         }
+        _ => return text_more(name, args),
+    }))
+}
+
+/// The rest of [`text_with_numbers`].
+fn text_more(name: &str, args: &mut Args) -> Result<Option<Expr>> {
+    let function = |text| Function::Text(text);
+    let int = Type::Int;
+    Ok(Some(match name {
         "INSTR" => {
             args.count(2, 4)?;
             let mut all = vec![args.text()?, args.text()?];
@@ -491,6 +313,13 @@ fn number(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         "ATAN2" => doubles(Math::Atan2, 2, args),
         "DEGREES" => doubles(Math::Degrees, 1, args),
         "RADIANS" => doubles(Math::Radians, 1, args),
+        _ => number_kept(name, args),
+    }
+}
+
+/// Functions of numbers whose result has the type of the argument, more or less.
+fn number_kept(name: &str, args: &mut Args) -> Result<Option<Expr>> {
+    match name {
         "ABS" | "SIGN" => {
             args.count(1, 1)?;
             let arg = args.number()?;
@@ -542,6 +371,11 @@ fn number(name: &str, args: &mut Args) -> Result<Option<Expr>> {
 fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
     let common = |args: &[Expr]| {
         let types: Vec<DataType> = args.iter().map(|arg| arg.data_type().clone()).collect();
+        // These functions are Flink's own, and there DOUBLE is wider than FLOAT.
+        let double = types.iter().any(|t| t.kind == Type::Double);
+        let widen =
+            |t: DataType| if double && t.kind == Type::Float { DataType { kind: Type::Double, ..t } } else { t };
+        let types: Vec<DataType> = types.into_iter().map(widen).collect();
         super::common_type(&types).ok_or_else(|| {
             let kinds: Vec<String> = types.iter().map(|t| t.kind.to_string()).collect();
             Error::script(format!("the arguments of {name} have no common type: {}", kinds.join(", ")))

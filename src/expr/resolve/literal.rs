@@ -30,9 +30,10 @@ pub fn literal_number(text: &str) -> Result<Expr> {
     if digits.len() > 38 {
         return Err(out_of_range());
     }
-    let value: i128 = digits.parse().map_err(|_| out_of_range())?;
+    // Flink takes no more than 64 bits.
+    let value: i64 = digits.parse().map_err(|_| out_of_range().help("CAST a text: CAST('…' AS DECIMAL(38, 2))"))?;
     let kind = Type::Decimal(digits.len() as u8, fraction.len() as u8);
-    Ok(Expr::literal(Scalar::Decimal(value), kind.not_null()))
+    Ok(Expr::literal(Scalar::Decimal(value.into()), kind.not_null()))
 }
 
 /// CHAR(n) NOT NULL, n counted in UTF-16 units as Flink does.

@@ -163,6 +163,9 @@ fn distinct(left: Expr, right: Expr, negated: bool) -> Result<Expr> {
     refuse_text_with_number(&left, &right)?;
     let operator = if negated { "IS NOT DISTINCT FROM" } else { "IS DISTINCT FROM" };
     let (left, right) = align(operator, left, right)?;
+    if left == right {
+        return Ok(literal::literal_bool(negated));
+    }
     Ok(call(Function::Distinct { negated }, vec![left, right], Type::Boolean, false))
 }
 

@@ -7,7 +7,9 @@ use super::{batch, shown, text};
 use crate::expr::resolve::coerce_assign;
 use crate::types::{Field, Schema, Type};
 
-const RECORDED: &str = include_str!("recorded.txt");
+/// Each file with the session's zone.
+const RECORDED: [(&str, &str); 2] =
+    [(include_str!("recorded.txt"), "UTC"), (include_str!("recorded_berlin.txt"), "Europe/Berlin")];
 
 /// The columns of the one row, their types and values.
 const ROW: &[(&str, &str, &str)] = &[
@@ -80,7 +82,8 @@ fn expressions_answer_as_flink_did() {
     rows = arrow::array::RecordBatch::try_new(rows.schema(), columns).expect("the row");
 
     let mut wrong = Vec::new();
-    for line in RECORDED.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+    let lines = RECORDED.iter().flat_map(|(text, zone)| text.lines().map(move |line| (line, zone)));
+    for (line, zone) in lines.filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#')) {
         let (source, expected) = line.split_once("  =>  ").expect("an arrow");
         let (sink, source) = match source.strip_prefix("SINK ").and_then(|rest| rest.split_once(';')) {
             Some((kind, source)) => (kind_of_text(kind), source),
@@ -91,7 +94,7 @@ fn expressions_answer_as_flink_did() {
             None => Ok(expr),
         });
         let got = expr.and_then(|expr| {
-            let value = shown(&expr, &rows, "UTC")?.swap_remove(0);
+            let value = shown(&expr, &rows, zone)?.swap_remove(0);
             let value = value.map_or("NULL".to_string(), |value| format!("{value:?}"));
             let value = if expected.ends_with("| *") { "*".to_string() } else { value };
             Ok(if sink.is_some() { value } else { format!("{} | {value}", expr.data_type()) })

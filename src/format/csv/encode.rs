@@ -3,7 +3,7 @@
 use arrow::array::RecordBatch;
 
 use super::super::cells::{CellColumn, Cells, cells};
-use super::super::print;
+use super::super::{fast, print};
 use super::CsvOptions;
 use crate::error::Result;
 
@@ -76,7 +76,15 @@ impl CsvEncoder {
             Cells::Float32(values) => print::float(out, values[row]),
             Cells::Float64(values) => print::double(out, values[row]),
             Cells::Decimal { values, scale } => print::stripped_decimal(out, values[row], *scale),
-            Cells::Text(values) => self.text(values.value(row).as_bytes(), out),
+            Cells::Text(values) => {
+                let text = values.value(row).as_bytes();
+                if self.wants_quotes(text) {
+                    self.quoted(text, out);
+                } else {
+                    let start = values.value_offsets()[row] as usize;
+                    fast::append(out, values.value_data(), start, text.len());
+                }
+            }
             Cells::Timestamp { values, per_second, zoned: false } if self.quote_timestamps => {
                 let quote = self.quote.unwrap_or(b'"');
                 out.push(quote);
@@ -87,17 +95,18 @@ impl CsvEncoder {
                 let mut text = std::mem::take(&mut self.scratch);
                 text.clear();
                 temporal(other, row, &mut text);
-                self.text(&text, out);
+                if self.wants_quotes(&text) {
+                    self.quoted(&text, out);
+                } else {
+                    out.extend_from_slice(&text);
+                }
                 self.scratch = text;
             }
         }
     }
 
-    fn text(&self, text: &[u8], out: &mut Vec<u8>) {
-        let Some(quote) = self.quote.filter(|_| self.wants_quotes(text)) else {
-            out.extend_from_slice(text);
-            return;
-        };
+    fn quoted(&self, text: &[u8], out: &mut Vec<u8>) {
+        let quote = self.quote.unwrap_or(b'"');
         out.push(quote);
         for byte in text {
             if *byte == quote || Some(*byte) == self.escape {
@@ -110,7 +119,7 @@ impl CsvEncoder {
 
     #[inline]
     fn wants_quotes(&self, text: &[u8]) -> bool {
-        if text.len() > UNQUOTED_LENGTH_MAX && utf16_length(text) > UNQUOTED_LENGTH_MAX {
+        if self.quote.is_some() && text.len() > UNQUOTED_LENGTH_MAX && utf16_length(text) > UNQUOTED_LENGTH_MAX {
             return true;
         }
         text.iter().any(|byte| self.suspicious[usize::from(*byte)])

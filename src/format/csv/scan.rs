@@ -61,7 +61,7 @@ pub(crate) enum Broken {
 
 impl Syntax {
     pub fn new(delimiter: u8, quote: Option<u8>, escape: Option<u8>, comments: bool) -> Self {
-        let stops = Stops::new([delimiter, b'\n', b'\r', escape.unwrap_or(delimiter)]);
+        let stops = Stops::with_line_ends(delimiter, escape.unwrap_or(delimiter));
         Syntax { delimiter, quote, escape, comments, stops }
     }
 

@@ -4,15 +4,16 @@ use arrow::array::RecordBatch;
 
 use super::super::cells::{CellColumn, Cells, cells};
 use super::super::parse::TimestampStyle;
-use super::super::print;
+use super::super::{fast, print};
 use super::JsonOptions;
 use crate::error::Result;
 use crate::types::Schema;
 
 /// Writes batches as JSON lines.
 pub(crate) struct JsonEncoder {
-    /// `"name":` of each column.
-    names: Vec<Vec<u8>>,
+    /// `,"name":` of each column, the ends of all in one buffer.
+    names: Vec<u8>,
+    ends: Vec<usize>,
     omit_nulls: bool,
     plain_decimals: bool,
     between: u8,
@@ -20,14 +21,18 @@ pub(crate) struct JsonEncoder {
 
 impl JsonEncoder {
     pub fn new(options: &JsonOptions, schema: &Schema) -> Self {
-        let name = |name: &str| {
-            let mut out = Vec::new();
-            string(&mut out, name);
-            out.push(b':');
-            out
-        };
+        let (mut names, mut ends) = (Vec::new(), Vec::new());
+        for field in &schema.fields {
+            names.push(b',');
+            string(&mut names, &field.name);
+            names.push(b':');
+            ends.push(names.len());
+        }
+        // Room for copies of fixed size.
+        names.extend_from_slice(&[0; 16]);
         JsonEncoder {
-            names: schema.fields.iter().map(|field| name(&field.name)).collect(),
+            names,
+            ends,
             omit_nulls: options.omit_nulls,
             plain_decimals: options.plain_decimals,
             between: if options.timestamps == TimestampStyle::Iso { b'T' } else { b' ' },
@@ -38,22 +43,27 @@ impl JsonEncoder {
         let columns = cells(batch)?;
         out.reserve(batch.num_rows() * columns.len() * 24);
         for row in 0..batch.num_rows() {
-            let mut before = b'{';
-            for (name, column) in self.names.iter().zip(&columns) {
+            let start = out.len();
+            let mut name = 0;
+            for (end, column) in self.ends.iter().zip(&columns) {
                 let null = column.is_null(row);
                 if null && self.omit_nulls {
+                    name = *end;
                     continue;
                 }
-                out.push(before);
-                before = b',';
-                out.extend_from_slice(name);
+                fast::append(out, &self.names, name, end - name);
+                name = *end;
                 if null {
                     out.extend_from_slice(b"null");
                 } else {
                     self.cell(column, row, out);
                 }
             }
-            out.extend_from_slice(if before == b'{' { b"{}\n" } else { b"}\n" });
+            match out.get_mut(start) {
+                Some(first) => *first = b'{',
+                None => out.push(b'{'),
+            }
+            out.extend_from_slice(b"}\n");
         }
         Ok(())
     }
@@ -96,12 +106,24 @@ fn quoted(out: &mut Vec<u8>, write: impl Fn(&mut Vec<u8>)) {
     out.push(b'"');
 }
 
+/// Bytes that stand for themselves in a string: no control characters, quotes, backslashes, nor the
+/// first byte of a character beyond the first plane.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = b' ';
+    while byte < 0xF0 {
+        plain[byte as usize] = byte != b'"' && byte != b'\\';
+        byte += 1;
+    }
+    plain
+};
+
 /// A JSON string with Jackson's escapes: the short ones, `\u001F` for other control characters, and
 /// surrogate pairs for what is beyond the first plane.
 pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let bytes = text.as_bytes();
-    if bytes.iter().all(|b| *b >= b' ' && *b != b'"' && *b != b'\\' && *b < 0xF0) {
+    if bytes.iter().all(|b| PLAIN[usize::from(*b)]) {
         out.extend_from_slice(bytes);
     } else {
         for c in text.chars() {

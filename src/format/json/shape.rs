@@ -43,7 +43,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub fn new(style: TimestampStyle) -> Self {
-        Reader { style, day: DayCache::default(), stops: Stops::new(*b"\"\\\"\"") }
+        Reader { style, day: DayCache::default(), stops: Stops::new(b'"', b'\\') }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What every format owes the engine, however a file is cut, and how wrong data is reported.
 
+mod columns;
 mod csv_twin;
 mod formats;
 mod places;

@@ -1,0 +1,260 @@
+//! The command line: flags to plans, results to exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::engine::Tuning;
+use crate::number::{grouped, parse_count};
+use crate::throughput::{self, SinkKind};
+use crate::workload::format::{self, Format};
+use crate::workload::reference::Query;
+use crate::workload::{Distribution, RATE_PER_S, Spec};
+use crate::{conformance, supervise};
+
+#[derive(Debug, Parser)]
+#[command(name = "bench-harness", version, about = "Judges and measures Transom from outside", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Conformance(ConformanceArgs),
+    Generate(GenerateArgs),
+    Throughput(ThroughputArgs),
+    /// Runs one script given on stdin and tells what came of it.
+    #[command(name = supervise::CHILD_COMMAND, hide = true)]
+    RunScript,
+}
+
+/// Run recorded cases and compare with Flink's answers
+///
+/// Exit code 0: none failed; 1: some failed; 2: the command line or a case is wrong.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  bench-harness conformance datasets/conformance
+  bench-harness conformance datasets/conformance/sql --only '*hop*' --show-skipped
+  bench-harness conformance datasets/conformance/sql/001-tumble-basic --shards 3 --batch-rows 2")]
+struct ConformanceArgs {
+    /// Case folders, folders of cases (searched to the bottom), timeline .json files
+    #[arg(required_unless_present = "print")]
+    paths: Vec<PathBuf>,
+    /// Only cases whose whole name matches; * and ? are wildcards; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+    #[command(flatten)]
+    tuning: TuningArgs,
+    /// Cases at the same time [default: one per core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Seconds before a case counts as hanging
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    time_limit: u64,
+    /// Run each case in a process of its own: survives an abort
+    #[arg(long)]
+    isolate: bool,
+    /// Name the skipped cases and why
+    #[arg(long)]
+    show_skipped: bool,
+    /// Count cases that the engine refuses as not supported as skipped instead of failed
+    #[arg(long)]
+    skip_unsupported: bool,
+    /// Run one timeline case and print its outputs as one JSON line
+    #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
+    print: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct TuningArgs {
+    /// Threads of the engine [default: one per core]
+    #[arg(long, value_name = "N")]
+    shards: Option<usize>,
+    /// Most rows in a batch [default: the engine's]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    batch_rows: Option<u64>,
+    /// Bytes of a block of input [default: the engine's]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    block_bytes: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct WorkloadArgs {
+    /// Number of rows: 5000, 100k, 20M
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    rows: u64,
+    /// Number of different keys
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "100k")]
+    keys: u64,
+    /// How often each key occurs
+    #[arg(long, value_enum, default_value_t = Distribution::Uniform)]
+    dist: Distribution,
+    /// Rows are out of order by less than this
+    #[arg(long, value_name = "MS", default_value_t = 2000)]
+    disorder_ms: u64,
+    /// Share of rows that come too late, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    late_share: f64,
+    /// By how much they do
+    #[arg(long, value_name = "MS", default_value_t = 60_000)]
+    late_by_ms: u64,
+    /// Rows per second of event time [default: 20M in two hours]
+    #[arg(long, value_name = "N")]
+    rate: Option<f64>,
+    /// Same seed, same rows
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+}
+
+/// Make event data: ts, key, value (1 to 1000), channel
+///
+/// A file that is there already is kept; its name says what is in it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  bench-harness generate --rows 20M --keys 100k --out data
+  bench-harness generate --rows 1M --dist zipf --formats parquet,csv,json --late-share 0.01 --out data")]
+struct GenerateArgs {
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "parquet")]
+    formats: Vec<Format>,
+    /// Folder for the files
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Time a window job over made data; prints a time only if the answer is right
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  bench-harness throughput --rows 20M --format parquet
+  bench-harness throughput --rows 5M --format csv --query session --dist zipf --shards 2 --repeat 5
+  bench-harness throughput --rows 20M --format parquet --query hop --sink blackhole --json")]
+struct ThroughputArgs {
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    #[arg(long, value_enum, default_value_t = Format::Parquet)]
+    format: Format,
+    #[arg(long, value_enum, default_value_t = Query::Tumble)]
+    query: Query,
+    #[arg(long, value_enum, default_value_t = SinkKind::Csv)]
+    sink: SinkKind,
+    #[command(flatten)]
+    tuning: TuningArgs,
+    /// Timed runs
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    repeat: u64,
+    /// Where made data is kept and results are written
+    #[arg(long, value_name = "DIR", default_value = "target/bench-data")]
+    data: PathBuf,
+    /// Seconds before a run is ended
+    #[arg(long, value_name = "S", default_value_t = 600)]
+    time_limit: u64,
+    /// Also print the raw figures as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl TuningArgs {
+    fn tuning(&self) -> Tuning {
+        let count = |n: Option<u64>| n.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        Tuning { shards: self.shards, batch_rows: count(self.batch_rows), block_bytes: count(self.block_bytes) }
+    }
+}
+
+impl WorkloadArgs {
+    fn spec(&self) -> Result<Spec, String> {
+        let spec = Spec {
+            rows: self.rows,
+            keys: self.keys,
+            distribution: self.dist,
+            disorder_ms: self.disorder_ms,
+            late_share: self.late_share,
+            late_by_ms: self.late_by_ms,
+            rate_per_s: self.rate.unwrap_or(RATE_PER_S),
+            seed: self.seed,
+        };
+        spec.check().map(|()| spec)
+    }
+}
+
+/// Runs the command line; 0: done, 1: something failed, 2: the command line is wrong.
+pub fn main() -> ExitCode {
+    let done = |result: Result<(), String>, code: u8| result.map(|()| true).map_err(|e| (e, code));
+    let result = match Cli::parse().command {
+        Command::Conformance(args) => match &args.print {
+            Some(case) => print_timeline(case).map_err(|e| (e, 2)),
+            None => conformance::run(&conformance_plan(args)).map_err(|e| (e, 2)),
+        },
+        Command::Generate(args) => done(generate(&args), 1),
+        Command::Throughput(args) => match throughput_plan(&args) {
+            Ok(plan) => done(throughput::run(&plan), 1),
+            Err(e) => Err((e, 2)),
+        },
+        Command::RunScript => done(supervise::child_main(), 2),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err((message, code)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn print_timeline(case: &Path) -> Result<bool, String> {
+    println!("{{\"error\": \"timeline cases: not yet\"}}");
+    Err(format!("cannot run {}: timeline cases: not yet", case.display()))
+}
+
+fn conformance_plan(args: ConformanceArgs) -> conformance::Plan {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    conformance::Plan {
+        tuning: args.tuning.tuning(),
+        paths: args.paths,
+        only: args.only,
+        jobs: args.jobs.unwrap_or(cores),
+        time_limit: Duration::from_secs(args.time_limit),
+        isolate: args.isolate,
+        show_skipped: args.show_skipped,
+        skip_unsupported: args.skip_unsupported,
+    }
+}
+
+fn generate(args: &GenerateArgs) -> Result<(), String> {
+    let spec = args.workload.spec()?;
+    let started = std::time::Instant::now();
+    let files = format::write(&spec, &args.formats, &args.out).map_err(|e| format!("cannot write: {e}"))?;
+    for file in &files {
+        println!("{}", file.display());
+    }
+    eprintln!("{} rows in {:.1} s", grouped(spec.rows), started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn throughput_plan(args: &ThroughputArgs) -> Result<throughput::Plan, String> {
+    Ok(throughput::Plan {
+        spec: args.workload.spec()?,
+        format: args.format,
+        query: args.query,
+        sink: args.sink,
+        tuning: args.tuning.tuning(),
+        repeat: args.repeat as usize,
+        folder: args.data.clone(),
+        time_limit: Duration::from_secs(args.time_limit),
+        json: args.json,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,14 @@
+//! What measures and judges Transom from outside: recorded answers of Flink, made workloads, timed runs.
+//!
+//! Nothing here knows how the engine works; the only way in is [`engine::run`].
+
+pub mod cli;
+pub mod conformance;
+pub mod engine;
+pub mod json;
+pub mod number;
+pub mod process;
+pub mod stamp;
+pub mod supervise;
+pub mod throughput;
+pub mod workload;

@@ -1,0 +1,94 @@
+//! Parquet files of other writers: types, projection, errors.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, DictionaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray,
+};
+use arrow::datatypes::Int32Type;
+
+use super::{read, scan, schema};
+use crate::error::{Error, ErrorKind};
+use crate::format::{FormatSpec, ParquetPart};
+use crate::types::Type;
+
+fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let file = std::fs::File::create(path).expect("created");
+    let mut part = ParquetPart::new(file, "test", batch.schema()).expect("begun");
+    part.write(&batch).expect("written");
+    part.finish().expect("finished");
+}
+
+#[test]
+fn columns_are_found_by_name_and_cast_to_the_declared_types() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    let words: DictionaryArray<Int32Type> = vec!["x", "y", "x"].into_iter().collect();
+    write(
+        &path,
+        vec![
+            ("unread", Arc::new(Int32Array::from(vec![9, 9, 9]))),
+            ("us", Arc::new(TimestampMicrosecondArray::from(vec![1_500, -1, 0]))),
+            ("ns", Arc::new(TimestampNanosecondArray::from(vec![1_500_000, -1, 0]).with_timezone("UTC"))),
+            ("word", Arc::new(words)),
+            ("long", Arc::new(LargeStringArray::from(vec![Some("a"), None, Some("c")]))),
+            ("number", Arc::new(Int32Array::from(vec![1, 2, 3]))),
+        ],
+    );
+    let columns = [
+        ("number", Type::BigInt),
+        ("word", Type::string()),
+        ("ns", Type::Timestamp(3)),
+        ("us", Type::Timestamp(9)),
+        ("long", Type::string()),
+        ("amount", Type::Int),
+    ];
+    let schema = schema(&columns);
+    for batch_rows in [1, 2, 100] {
+        let scan = scan(&path, &FormatSpec::Parquet, &schema, &[0, 1, 2, 3, 4]);
+        let (rows, stats) = read(&scan, 1, batch_rows).expect("rows");
+        assert_eq!(
+            rows,
+            [
+                r#"{"number":1,"word":"x","ns":"1970-01-01 00:00:00.001","us":"1970-01-01 00:00:00.0015","long":"a"}"#,
+                r#"{"number":2,"word":"y","ns":"1969-12-31 23:59:59.999","us":"1969-12-31 23:59:59.999999","long":null}"#,
+                r#"{"number":3,"word":"x","ns":"1970-01-01 00:00:00","us":"1970-01-01 00:00:00","long":"c"}"#,
+            ]
+        );
+        assert_eq!(stats.rows, 3);
+    }
+    let nothing = scan(&path, &FormatSpec::Parquet, &schema, &[]);
+    assert_eq!(read(&nothing, 1, 2).expect("rows").1.rows, 3);
+}
+
+#[test]
+fn what_does_not_fit_is_named_with_both_types() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    write(
+        &path,
+        vec![
+            ("Key", Arc::new(StringArray::from(vec!["a", "b"]))),
+            ("big", Arc::new(Int64Array::from(vec![1, 1 << 40]))),
+        ],
+    );
+    let fails = |name: &str, kind: Type| -> Error {
+        let schema = schema(&[(name, kind)]);
+        read(&scan(&path, &FormatSpec::Parquet, &schema, &[0]), 1, 10).expect_err("must fail")
+    };
+    let missing = fails("key", Type::string());
+    assert_eq!(missing.kind(), ErrorKind::Data);
+    assert!(missing.message().contains("no column `key`") && missing.remedy().unwrap().contains("`Key`"), "{missing}");
+    assert!(missing.place().unwrap().file.ends_with("data.parquet"));
+    let unfit = fails("Key", Type::Timestamp(3));
+    assert!(unfit.message().contains("Utf8") && unfit.message().contains("TIMESTAMP(3)"), "{unfit}");
+    let large = fails("big", Type::Int);
+    assert!(large.message().contains("row 2 of row group 1"), "{large}");
+    std::fs::write(&path, "not a parquet file at all").expect("written");
+    assert!(fails("a", Type::Int).message().contains("not a Parquet file"));
+    std::fs::write(&path, "").expect("written");
+    assert!(fails("a", Type::Int).message().contains("empty file"));
+}

@@ -1,0 +1,71 @@
+//! Which rows of a batch need a mark.
+
+use arrow::array::RecordBatch;
+
+use super::grid::Grid;
+use super::rows::{local_times, times};
+use super::zone::Scale;
+use crate::error::Result;
+use crate::plan::{WindowAggregateSpec, WindowSpec};
+use crate::time::Watermark;
+
+/// Says, for each row, the horizon from which on a window that would take it may have fired.
+///
+/// For whoever builds an [`EventBatch`](crate::batch::EventBatch): row `i`, before which the watermark was `w`, gets a
+/// mark exactly if `deadlines[i] <= horizon(w)`. Watermarks ascend, so a batch whose smallest deadline is above the
+/// horizon of its last watermark has no mark at all.
+#[derive(Debug, Clone)]
+pub struct Deadlines {
+    kind: Kind,
+    time: usize,
+    scale: Scale,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Grid(Grid),
+    /// A session that ends at the row's own time would still merge with it.
+    Session,
+    Attached(usize),
+}
+
+impl Deadlines {
+    /// # Errors
+    /// As [`operator`](super::operator).
+    pub fn new(spec: &WindowAggregateSpec) -> Result<Self> {
+        let kind = match (&spec.window, Grid::of(&spec.window)?) {
+            (_, Some(grid)) => Kind::Grid(grid),
+            (WindowSpec::Attached { end, .. }, None) => Kind::Attached(*end),
+            _ => Kind::Session,
+        };
+        Ok(Deadlines { kind, time: spec.time, scale: Scale::new(spec.zone.as_deref())? })
+    }
+
+    /// All windows that end at or before it have fired at this watermark.
+    pub fn horizon(&mut self, watermark: Watermark) -> i64 {
+        self.scale.horizon(watermark)
+    }
+
+    /// Appends one deadline a row: the end of the first window that would take it.
+    ///
+    /// # Errors
+    /// Internal if the time column is missing or of another type, data if it has NULLs.
+    pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
+        match self.kind {
+            Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
+            Kind::Session => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
+            Kind::Grid(grid) => {
+                let times = local_times(rows, self.time, &mut self.scale)?;
+                let (mut slice, mut deadline) = (i64::MAX, i64::MAX);
+                out.extend(times.iter().map(|&time| {
+                    if time < slice || time >= slice.saturating_add(grid.slice) {
+                        slice = grid.slice_of(time);
+                        deadline = grid.first_end(slice).unwrap_or(i64::MAX);
+                    }
+                    deadline
+                }));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,290 @@
+//! TUMBLE, HOP and CUMULATE: rows into slices, slices into windows.
+
+use std::collections::BTreeMap;
+
+use super::grid::Grid;
+use super::hop::Hops;
+use super::output::Output;
+use super::rows::{Chunk, Reader, local_times, split};
+use super::zone::Scale;
+use super::{Emit, WindowOperator};
+use crate::batch::EventBatch;
+use crate::error::{Error, Result};
+use crate::plan::WindowAggregateSpec;
+use crate::state::Table;
+use crate::time::Watermark;
+
+/// The operator of windows that share slices.
+pub(super) struct SliceOperator {
+    reader: Reader,
+    output: Output,
+    grid: Grid,
+    time: usize,
+    scale: Scale,
+    /// All windows that end at or before it have fired.
+    horizon: i64,
+    /// By start. For CUMULATE, slices none of whose windows has fired.
+    slices: BTreeMap<i64, Table>,
+    combination: Combination,
+    late_rows: u64,
+    /// Scratch: groups of the rows at hand.
+    groups: Vec<u32>,
+}
+
+/// How windows come from slices.
+enum Combination {
+    /// A window is a slice.
+    Single,
+    Hop(Box<Hops>),
+    /// By start of the largest window: all rows in slices of windows that have fired.
+    Cumulate(BTreeMap<i64, Table>),
+}
+
+impl SliceOperator {
+    pub(super) fn new(spec: &WindowAggregateSpec) -> Result<Self> {
+        let grid = Grid::of(&spec.window)?.ok_or_else(|| Error::internal("slices without a grid"))?;
+        let scale = Scale::new(spec.zone.as_deref())?;
+        let reader = Reader::new(spec)?;
+        // Wrong aggregates fail now rather than at the first row.
+        let sample = Table::new(&reader.shape)?;
+        let combination = if grid.size == grid.slice {
+            Combination::Single
+        } else if grid.cumulates {
+            Combination::Cumulate(BTreeMap::new())
+        } else {
+            Combination::Hop(Box::new(Hops::new(&reader.shape, grid, &sample)?))
+        };
+        Ok(SliceOperator {
+            output: Output::new(spec, &scale)?,
+            reader,
+            grid,
+            time: spec.time,
+            scale,
+            horizon: i64::MIN,
+            slices: BTreeMap::new(),
+            combination,
+            late_rows: 0,
+            groups: Vec::new(),
+        })
+    }
+
+    /// Rows `[from, to)` at the horizon reached.
+    fn take(&mut self, batch: &EventBatch, times: &[i64], from: usize, to: usize) -> Result<()> {
+        let (mut low, mut high) = (i64::MAX, i64::MIN);
+        for &time in &times[from..to] {
+            (low, high) = (low.min(time), high.max(time));
+        }
+        if from == to {
+            return Ok(());
+        }
+        let slice = self.grid.slice_of(low);
+        if slice == self.grid.slice_of(high) {
+            return match self.accepts(slice) {
+                Accept::Late => Ok(self.late_rows += (to - from) as u64),
+                Accept::Nowhere => Ok(()),
+                accept => {
+                    let chunk = self.reader.range(batch, from, to)?;
+                    self.add(slice, accept, &chunk)
+                }
+            };
+        }
+        let grid = self.grid;
+        for (slice, rows) in split(from..to, |row| Some(grid.slice_of(times[row]))) {
+            match self.accepts(slice) {
+                Accept::Late => self.late_rows += rows.len() as u64,
+                Accept::Nowhere => {}
+                accept => {
+                    let chunk = self.reader.rows(batch, &rows)?;
+                    self.add(slice, accept, &chunk)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn accepts(&self, slice: i64) -> Accept {
+        match (self.grid.first_end(slice), self.grid.last_end(slice)) {
+            (Some(_), Some(last)) if last <= self.horizon => Accept::Late,
+            (Some(first), Some(_)) if first <= self.horizon => Accept::Partly,
+            (Some(_), Some(_)) => Accept::Whole,
+            _ => Accept::Nowhere,
+        }
+    }
+
+    fn add(&mut self, slice: i64, accept: Accept, chunk: &Chunk<'_>) -> Result<()> {
+        let shape = &self.reader.shape;
+        let partly = accept == Accept::Partly;
+        let table = match &mut self.combination {
+            Combination::Hop(hops) if partly => {
+                let table = entry(&mut self.slices, slice, shape)?;
+                return hops.add_late(slice, table, chunk, &mut self.groups);
+            }
+            // The slice is part of the running window already.
+            Combination::Cumulate(running) if partly => entry(running, self.grid.last_start(slice), shape)?,
+            _ => entry(&mut self.slices, slice, shape)?,
+        };
+        table.update(&chunk.hashes, &chunk.keys, &chunk.inputs, &mut self.groups)
+    }
+
+    /// Fires every window that ends in `(self.horizon, horizon]`.
+    fn fire(&mut self, horizon: i64, emit: Emit<'_>) -> Result<()> {
+        if horizon <= self.horizon {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.horizon, horizon);
+        match &mut self.combination {
+            Combination::Single => {
+                while let Some(slice) = self.slices.first_entry() {
+                    let (start, end) = (*slice.key(), slice.key().saturating_add(self.grid.size));
+                    if end > horizon {
+                        break;
+                    }
+                    let table = slice.remove();
+                    self.output.window(&table, (start, end), None, emit)?;
+                }
+                Ok(())
+            }
+            Combination::Hop(hops) => hops.fire((before, horizon), &mut self.slices, &mut self.output, emit),
+            Combination::Cumulate(_) => self.fire_cumulating(before, emit),
+        }
+    }
+
+    fn fire_cumulating(&mut self, before: i64, emit: Emit<'_>) -> Result<()> {
+        let Combination::Cumulate(running) = &mut self.combination else { return Ok(()) };
+        let (grid, mut done) = (self.grid, before);
+        loop {
+            // A window that has begun fires at every step; others begin with their first slice.
+            let next_step = running.first_key_value().map(|(&start, _)| {
+                let last = start.saturating_add(grid.size);
+                (grid.next_end(done.max(start)).min(last), start)
+            });
+            let next_slice = self.slices.first_key_value().and_then(|(&slice, _)| grid.first_end(slice));
+            let (end, start) = match (next_step, next_slice, self.slices.first_key_value()) {
+                (step, Some(end), Some((&slice, _))) if step.is_none_or(|(step, _)| end <= step) => {
+                    (end, grid.last_start(slice))
+                }
+                (Some(step), ..) => step,
+                _ => return Ok(()),
+            };
+            if end > self.horizon {
+                return Ok(());
+            }
+            if next_slice == Some(end)
+                && let Some((_, slice)) = self.slices.pop_first()
+            {
+                match running.get_mut(&start) {
+                    Some(table) => table.absorb(&slice, &slice.index.entries(), &mut Vec::new())?,
+                    None => drop(running.insert(start, slice)),
+                }
+            }
+            if let Some(table) = running.get(&start) {
+                self.output.window(table, (start, end), None, emit)?;
+            }
+            if end >= start.saturating_add(grid.size) {
+                running.remove(&start);
+            }
+            done = end;
+        }
+    }
+}
+
+/// The table of a key, made if need be.
+fn entry<'t>(
+    tables: &'t mut BTreeMap<i64, Table>,
+    key: i64,
+    shape: &crate::state::table::Shape,
+) -> Result<&'t mut Table> {
+    Ok(match tables.entry(key) {
+        std::collections::btree_map::Entry::Occupied(table) => table.into_mut(),
+        std::collections::btree_map::Entry::Vacant(place) => place.insert(Table::new(shape)?),
+    })
+}
+
+/// Where the rows of a slice go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Accept {
+    /// All windows of the slice are open.
+    Whole,
+    /// Some have fired.
+    Partly,
+    /// All have fired.
+    Late,
+    /// The slice lies between windows.
+    Nowhere,
+}
+
+impl WindowOperator for SliceOperator {
+    fn process(&mut self, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+        self.reader.check(batch)?;
+        let times = local_times(&batch.rows, self.time, &mut self.scale)?;
+        let mut from = 0;
+        for mark in &batch.marks {
+            let horizon = self.scale.horizon(mark.watermark);
+            if horizon <= self.horizon || self.grid.next_end(self.horizon) > horizon {
+                // No window ends in between: nothing fires, no row's fate changes.
+                continue;
+            }
+            let to = (mark.row as usize).clamp(from, times.len());
+            self.take(batch, &times, from, to)?;
+            self.fire(horizon, emit)?;
+            from = to;
+        }
+        self.take(batch, &times, from, times.len())
+    }
+
+    fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()> {
+        let horizon = self.scale.horizon(watermark);
+        self.fire(horizon, emit)
+    }
+
+    fn late_rows(&self) -> u64 {
+        self.late_rows
+    }
+
+    fn open_windows(&self) -> u64 {
+        let open = |first: i64, last: i64| ((last.saturating_sub(first)) / self.grid.slide) as u64 + 1;
+        match &self.combination {
+            Combination::Single => self.slices.len() as u64,
+            Combination::Hop(_) => {
+                // Windows of neighbouring slices are the same windows.
+                let (mut count, mut counted) = (0, self.horizon);
+                for &slice in self.slices.keys() {
+                    let bounds = (self.grid.first_end(slice), self.grid.last_end(slice));
+                    let (Some(first), Some(last)) = bounds else { continue };
+                    let first = first.max(self.grid.next_end(counted));
+                    if first <= last {
+                        count += open(first, last);
+                        counted = last;
+                    }
+                }
+                count
+            }
+            Combination::Cumulate(running) => {
+                let mut firsts = BTreeMap::new();
+                for &slice in self.slices.keys().rev() {
+                    firsts.insert(self.grid.last_start(slice), slice.saturating_add(self.grid.slice));
+                }
+                for &start in running.keys() {
+                    firsts.insert(start, self.grid.next_end(self.horizon.max(start)));
+                }
+                let steps = |(&start, &first): (&i64, &i64)| {
+                    (start.saturating_add(self.grid.size).saturating_sub(first) / self.grid.slice) as u64 + 1
+                };
+                firsts.iter().map(steps).sum()
+            }
+        }
+    }
+
+    fn fired_windows(&self) -> u64 {
+        self.output.rows
+    }
+
+    fn state_bytes(&self) -> u64 {
+        let combined = match &self.combination {
+            Combination::Single => 0,
+            Combination::Hop(hops) => hops.bytes(),
+            Combination::Cumulate(running) => running.values().map(Table::bytes).sum(),
+        };
+        (self.slices.values().map(Table::bytes).sum::<usize>() + combined) as u64
+    }
+}
