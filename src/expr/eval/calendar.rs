@@ -57,9 +57,10 @@ impl Moment {
     }
 }
 
-/// Days since 1970 of a date. Month and day may be out of range: they carry.
+/// Days since 1970 of a date. Month and day may be out of range: they carry. Years end at 250 million,
+/// so that the milliseconds of a date fit into 64 bits.
 pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    let year = year.saturating_add((month - 1).div_euclid(12)).clamp(-400_000_000, 400_000_000);
+    let year = year.saturating_add((month - 1).div_euclid(12)).clamp(-250_000_000, 250_000_000);
     let month = (month - 1).rem_euclid(12) + 1;
     // Years that start in March put the leap day at the end.
     let y = if month <= 2 { year - 1 } else { year };
@@ -73,7 +74,7 @@ pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
 
 /// Year, month and day of a number of days since 1970.
 pub(crate) fn date_of(days: i64) -> (i64, i64, i64) {
-    let z = days.clamp(-150_000_000_000, 150_000_000_000) + 719_468;
+    let z = days.clamp(-90_000_000_000, 90_000_000_000) + 719_468;
     let era = z.div_euclid(146_097);
     let day_of_era = z.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -496,8 +496,8 @@ fn java_days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
     // In the Julian calendar every fourth year is a leap year; day 0 of it is known from January 1st, year 1.
     let before: i64 = (1..month).map(|m| calendar::days_in_month(if year.rem_euclid(4) == 0 { 4 } else { 1 }, m)).sum();
-    let first = -719_164 + (year - 1) * 365 + (year - 1).div_euclid(4);
-    (first + before).saturating_add(day - 1)
+    let first = (year - 1).saturating_mul(365).saturating_add((year - 1).div_euclid(4) - 719_164);
+    first.saturating_add(before).saturating_add(day - 1)
 }
 
 #[cfg(test)]
