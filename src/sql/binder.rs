@@ -26,6 +26,8 @@ pub(super) struct Binder<'a> {
     pub warnings: Vec<String>,
     /// How many views, subqueries and common tables are being bound around this one.
     pub depth: usize,
+    /// How many times the statement reads a table.
+    pub scans: usize,
 }
 
 /// Where an expression stands: what it sees, and what it may be.
@@ -47,7 +49,15 @@ impl<'s> Context<'s> {
 
 impl<'a> Binder<'a> {
     pub(super) fn new(catalog: &'a Catalog, settings: &'a Settings) -> Self {
-        Binder { catalog, settings, arena: Arena::default(), common_tables: Vec::new(), warnings: Vec::new(), depth: 0 }
+        Binder {
+            catalog,
+            settings,
+            arena: Arena::default(),
+            common_tables: Vec::new(),
+            warnings: Vec::new(),
+            depth: 0,
+            scans: 0,
+        }
     }
 
     /// Binds an expression; errors get the place of the innermost syntax that has one.

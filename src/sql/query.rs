@@ -21,6 +21,9 @@ use crate::types::{DataType, Type};
 /// How deep views and subqueries may stand in each other.
 const DEPTH_LIMIT: usize = 64;
 
+/// How often one statement may read tables, through whatever views.
+const SCAN_LIMIT: usize = 1_000;
+
 /// A common table (`WITH name AS (…)`), bound anew wherever it is used.
 #[derive(Debug, Clone)]
 pub(super) struct CommonTable {
@@ -388,7 +391,7 @@ impl Binder<'_> {
         }
         let relation = match self.catalog.entries.get(&name.value) {
             None => Err(self.catalog.unknown(&name.value)),
-            Some(Entry::Table(table)) => Ok(self.scan(&Rc::clone(table))),
+            Some(Entry::Table(table)) => self.scan(&Rc::clone(table)),
             Some(Entry::View(view)) => {
                 let view = Rc::clone(view);
                 // A view does not see the common tables of the query that names it.
@@ -416,7 +419,13 @@ impl Binder<'_> {
         rename(relation?, &table.columns, name)
     }
 
-    fn scan(&mut self, table: &Rc<Table>) -> Relation {
+    fn scan(&mut self, table: &Rc<Table>) -> Result<Relation> {
+        self.scans += 1;
+        if self.scans > SCAN_LIMIT {
+            // Views that unite another view with itself double with every level.
+            return Err(Error::script(format!("the statement reads tables more than {SCAN_LIMIT} times"))
+                .help("write intermediate results to a file and read that"));
+        }
         let time = table.watermark.as_ref().map(|watermark| watermark.time);
         let mut ids = Vec::with_capacity(table.columns.len());
         let mut scope = Scope::default();
@@ -425,7 +434,7 @@ impl Binder<'_> {
             ids.push(id);
             scope.columns.push(Named { qualifier: None, name: column.name.clone(), id });
         }
-        Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids }, scope }
+        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids }, scope })
     }
 }
 

@@ -9,7 +9,7 @@ use super::statement::Insert;
 use super::text::place_of;
 use crate::error::{Error, Place, Result, nearest};
 use crate::expr::{Expr, resolve};
-use crate::plan::{Pipeline, SinkConnector, SinkSpec};
+use crate::plan::{Node, Pipeline, SinkConnector, SinkSpec};
 use crate::types::{DataType, Field, Schema};
 
 impl Binder<'_> {
@@ -33,6 +33,7 @@ impl Binder<'_> {
         let ordered = matches!(connector, SinkConnector::Print { .. } | SinkConnector::Collect);
         let mut lowering = Lowering { arena: &self.arena, config: &self.settings.config, ordered, ignored: Vec::new() };
         let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
+        let root = named(root, &names);
         ignored.append(&mut lowering.ignored);
         Ok(Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } })
     }
@@ -44,7 +45,7 @@ impl Binder<'_> {
         let exprs: Vec<Expr> = relation.scope.columns.iter().map(|column| self.arena.expr(column.id)).collect();
         let mut lowering =
             Lowering { arena: &self.arena, config: &self.settings.config, ordered: true, ignored: Vec::new() };
-        let root = lowering.lower(&relation.rel, &exprs, &names)?;
+        let root = named(lowering.lower(&relation.rel, &exprs, &names)?, &names);
         ignored.append(&mut lowering.ignored);
         let fields = names.iter().zip(&exprs).map(|(name, expr)| Field::new(name, expr.data_type().clone()));
         let schema = Schema::new(fields.collect());
@@ -126,6 +127,18 @@ impl Binder<'_> {
             columns.map(|column| format!("{} {}", column.name, self.arena.columns[column.id].data_type)).collect();
         texts.join(", ")
     }
+}
+
+/// The node under the sink's column names; lowering drops projections that only rename.
+fn named(root: Node, names: &[String]) -> Node {
+    let fields = &root.schema().fields;
+    if fields.iter().map(|field| &field.name).eq(names) {
+        return root;
+    }
+    let exprs = fields.iter().enumerate().map(|(i, field)| Expr::column(i, field.data_type.clone())).collect();
+    let renamed = fields.iter().zip(names).map(|(field, name)| Field::new(name, field.data_type.clone()));
+    let schema = Schema::new(renamed.collect());
+    Node::Calc { input: Box::new(root), filter: None, exprs, schema }
 }
 
 fn describe_schema(schema: &Schema) -> String {

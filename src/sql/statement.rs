@@ -10,7 +10,7 @@ use super::dialect::{FlinkDialect, parser_error, unsupported};
 use crate::error::{Error, Result};
 
 /// How deep expressions and subqueries may nest.
-const RECURSION_LIMIT: usize = 100;
+const RECURSION_LIMIT: usize = 300;
 
 #[derive(Debug, Clone)]
 pub(super) enum Statement {
@@ -292,6 +292,9 @@ fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {
         while details.iter().any(|detail| take_word(parser, detail)) {
             let _ = parser.consume_token(&Token::Comma);
         }
+    }
+    if is_word(parser, 0, "EXPLAIN") {
+        return parser.expected("a query, an INSERT or a statement set", parser.peek_token());
     }
     let statement =
         if is_word(parser, 0, "STATEMENT") { parse_statement_set(parser, false)? } else { parse_statement(parser)? };

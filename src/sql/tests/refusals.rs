@@ -370,6 +370,14 @@ fn what_nests_too_deep_is_refused() {
         assert_eq!(error.kind(), Script, "{error}");
         assert!(error.place().is_some());
     }
+    let doubled: Vec<String> = (1..40)
+        .map(|i| format!("CREATE VIEW v{i} AS SELECT k FROM v{0} UNION ALL SELECT k FROM v{0};", i - 1))
+        .collect();
+    let error = super::with_tables(&format!("CREATE VIEW v0 AS SELECT k FROM src; {}", doubled.concat())).unwrap_err();
+    assert!(error.message().contains("more than 1000 times"), "{error}");
+    let explains =
+        super::with_tables(&format!("{} SELECT k FROM src", "EXPLAIN PLAN FOR ".repeat(50_000))).unwrap_err();
+    assert_eq!(explains.kind(), Script);
     // Width is no depth.
     let wide = format!("SELECT k FROM src WHERE v IN ({})", vec!["1"; 20_000].join(", "));
     super::with_tables(&wide).unwrap();
