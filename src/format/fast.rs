@@ -32,6 +32,8 @@ fn fits_pattern(found: u64, digits: u64) -> bool {
 }
 
 const DATE: u64 = word(b"0000-00-");
+const CLOCK: u64 = word(b"00\000:00");
+const TAIL_DIGITS: u64 = word(&[0, 0xF0, 0xF0, 0, 0xF0, 0xF0, 0xF0, 0]);
 const DATE_DIGITS: u64 = word(&[0xF0, 0xF0, 0xF0, 0xF0, 0, 0xF0, 0xF0, 0]);
 const CLOCK_DIGITS: u64 = word(&[0xF0, 0xF0, 0, 0xF0, 0xF0, 0, 0xF0, 0xF0]);
 
@@ -42,7 +44,7 @@ pub(crate) fn timestamp(bytes: &[u8], at: usize, between: u8, day: &mut DayCache
     let (first, rest) = text.split_first_chunk::<8>()?;
     let (second, rest) = rest.split_first_chunk::<8>()?;
     let date = u64::from_le_bytes(*first) ^ DATE;
-    let clock = u64::from_le_bytes(*second) ^ word(&[b'0', b'0', between, b'0', b'0', b':', b'0', b'0']);
+    let clock = u64::from_le_bytes(*second) ^ (CLOCK | u64::from(between) << 16);
     if !fits_pattern(date, DATE_DIGITS) || !fits_pattern(clock, CLOCK_DIGITS) {
         return None;
     }
@@ -69,6 +71,61 @@ pub(crate) fn timestamp(bytes: &[u8], at: usize, between: u8, day: &mut DayCache
     }
     let (nanos, end) = fraction(bytes, at + 20)?;
     Some(((seconds, nanos), end))
+}
+
+/// The milliseconds of a timestamp that takes exactly `start..end` and has no or three fractional digits.
+#[inline]
+pub(crate) fn milliseconds(bytes: &[u8], start: usize, end: usize, between: u8, day: &mut DayCache) -> Option<i64> {
+    let text = bytes.get(start..)?.first_chunk::<24>()?;
+    let (first, rest) = text.split_first_chunk::<8>()?;
+    let (second, rest) = rest.split_first_chunk::<8>()?;
+    let third = rest.first_chunk::<8>()?;
+    let date = u64::from_le_bytes(*first) ^ DATE;
+    let clock = u64::from_le_bytes(*second) ^ (CLOCK | u64::from(between) << 16);
+    let tail = match end - start {
+        23 => u64::from_le_bytes(*third) & 0x00FF_FFFF_FFFF_FFFF,
+        // As if a fraction of zeros stood there.
+        19 => u64::from_le_bytes(*third) & 0x00FF_FFFF | word(b"\0\0\0.000\0"),
+        _ => return None,
+    } ^ word(b":00.000\0");
+    if !fits_pattern(date, DATE_DIGITS) || !fits_pattern(clock, CLOCK_DIGITS) || !fits_pattern(tail, TAIL_DIGITS) {
+        return None;
+    }
+    let key = (date, clock & 0xFFFF);
+    if day.key != key {
+        *day = DayCache { key, seconds: day_seconds(date, clock)? };
+    }
+    // Digits to pairs: each byte ten times plus the next.
+    let clock = clock.wrapping_mul(10).wrapping_add(clock >> 8);
+    let tail_pairs = tail.wrapping_mul(10).wrapping_add(tail >> 8);
+    let (hour, minute) = (clock >> 24 & 0xFF, clock >> 48 & 0xFF);
+    let second = tail_pairs >> 8 & 0xFF;
+    let millis = (tail >> 32 & 0xFF) * 100 + (tail_pairs >> 40 & 0xFF);
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    Some(day.seconds * 1_000 + (hour * 3_600_000 + minute * 60_000 + second * 1_000 + millis) as i64)
+}
+
+/// The high bit of each byte of `word` that equals one of two bytes (given eight times) or is a control character
+/// below 16, as the line ends are.
+#[inline]
+pub(crate) fn marks(word: u64, first: u64, second: u64) -> u64 {
+    const SEVENS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    let (a, b, control) = (word ^ first, word ^ second, word & 0xF0F0_F0F0_F0F0_F0F0);
+    let others = if word & HIGHS == 0 {
+        // ASCII: adding 127 carries into the high bit unless the byte was zero.
+        (a + SEVENS) & (b + SEVENS) & (control + SEVENS)
+    } else {
+        let nonzero = |x: u64| ((x & SEVENS) + SEVENS) | x;
+        nonzero(a) & nonzero(b) & nonzero(control)
+    };
+    !others & HIGHS
+}
+
+/// A byte eight times.
+pub(crate) fn eight_times(byte: u8) -> u64 {
+    u64::from(byte) * ONES
 }
 
 #[inline(never)]
@@ -276,6 +333,10 @@ mod tests {
         ];
         for text in texts {
             let padded = format!("{text},..............");
+            let exact = parse::timestamp(text.as_bytes(), TimestampStyle::Sql, false);
+            if let Some(millis) = milliseconds(padded.as_bytes(), 0, text.len(), b' ', &mut day) {
+                assert_eq!(Some(millis), exact.and_then(|moment| parse::in_units(moment, 1_000)), "{text}");
+            }
             if let Some((moment, end)) = timestamp(padded.as_bytes(), 0, b' ', &mut day) {
                 assert_eq!(end, text.len(), "{text}");
                 assert_eq!(Some(moment), parse::timestamp(text.as_bytes(), TimestampStyle::Sql, false), "{text}");
@@ -300,6 +361,21 @@ mod tests {
                         assert_eq!(stops.find(&text, from), place);
                     }
                     assert_eq!(stops.find(&text, place + 1), length);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn marks_are_exact() {
+        for byte in 0..=255u8 {
+            for filler in [b'a', 0xFF, b'-', 0x80] {
+                for place in 0..8 {
+                    let mut text = [filler; 8];
+                    text[place] = byte;
+                    let found = marks(u64::from_le_bytes(text), eight_times(b','), eight_times(b'"'));
+                    let expected = if byte < 16 || byte == b',' || byte == b'"' { 0x80 << (place * 8) } else { 0 };
+                    assert_eq!(found, expected, "{text:?}");
                 }
             }
         }

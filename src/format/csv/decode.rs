@@ -4,6 +4,7 @@ use super::super::column::Values;
 use super::super::convert::{Misfit, push_csv, push_plain};
 use super::super::fast::DayCache;
 use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
+use super::index::{Index, Reading};
 use super::scan::{Broken, Ending, RECORD, Scan, Syntax};
 use super::{CsvOptions, syntax_of};
 use crate::error::{Error, Result};
@@ -23,6 +24,8 @@ pub(crate) struct CsvDecoder {
     rows: Rows,
     day: DayCache,
     scratch: Vec<u8>,
+    /// For records without quotes, where neither escapes nor comments can occur.
+    index: Option<Index>,
 }
 
 /// What became of a record.
@@ -51,11 +54,40 @@ impl CsvDecoder {
             plain: !null_literal.as_ref().is_some_and(|literal| literal.first().is_some_and(looks_plain)),
             null_literal,
             all_read: projection.len() == schema.len(),
+            index: (options.escape.is_none() && !options.comments).then(|| Index::new(schema.len())),
             plan,
             rows: Rows::new(schema, projection, batch_rows)?,
             day: DayCache::default(),
             scratch: Vec::new(),
         })
+    }
+
+    /// Reads plain records in bulk from `at` on; where the first record starts that was not read.
+    fn bulk(&mut self, bytes: &[u8], at: usize, end: usize) -> usize {
+        let Some(index) = &mut self.index else { return at };
+        let rows = &mut self.rows;
+        let next = index.fill(&self.syntax, bytes, at, end, rows.batch_rows - rows.count);
+        let records = index.len();
+        let mut reading = Reading {
+            null_literal: self.null_literal.as_deref(),
+            ignore_errors: self.ignore_errors,
+            plain: self.plain,
+            day: &mut self.day,
+        };
+        let mut good = records;
+        for (field, position) in self.plan.iter().enumerate() {
+            if let Some(column) = position.and_then(|position| rows.columns.get_mut(position)) {
+                good = index.read(column, field, good, bytes, &mut reading);
+            }
+        }
+        rows.count += good;
+        if good == records {
+            return next;
+        }
+        // A value that does not fit: its record's turn comes on the way that finds out the place.
+        let start = index.start(good);
+        rows.roll_back();
+        start
     }
 
     /// One record from `at`.
@@ -263,6 +295,17 @@ impl TextDecoder for CsvDecoder {
             }
             if at >= end {
                 return Ok(Step::Done);
+            }
+            let read = self.bulk(bytes, at, end.min(invalid));
+            if self.rows.count >= self.rows.batch_rows {
+                self.rows.flush(out)?;
+            }
+            if read > invalid {
+                return Err(not_utf8(invalid));
+            }
+            if read > at {
+                at = read;
+                continue;
             }
             let next = match self.record(bytes, at, eof) {
                 Ok(Record::Row(next)) => next,
