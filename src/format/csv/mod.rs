@@ -2,7 +2,6 @@
 
 pub(crate) mod decode;
 pub(crate) mod encode;
-pub(crate) mod index;
 pub(crate) mod scan;
 
 use crate::error::{Error, Result};
