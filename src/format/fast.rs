@@ -33,7 +33,7 @@ fn fits_pattern(found: u64, digits: u64) -> bool {
 
 const DATE: u64 = word(b"0000-00-");
 const TAIL: u64 = word(b":00.000\0");
-const CLOCK: u64 = word(b"00\000:00");
+const CLOCK: u64 = word(&[b'0', b'0', 0, b'0', b'0', b':', b'0', b'0']);
 const TAIL_DIGITS: u64 = word(&[0, 0xF0, 0xF0, 0, 0xF0, 0xF0, 0xF0, 0]);
 const DATE_DIGITS: u64 = word(&[0xF0, 0xF0, 0xF0, 0xF0, 0, 0xF0, 0xF0, 0]);
 const CLOCK_DIGITS: u64 = word(&[0xF0, 0xF0, 0, 0xF0, 0xF0, 0, 0xF0, 0xF0]);

@@ -63,7 +63,7 @@ impl Literal {
     }
 
     /// Where the text goes on behind this literal, if it stands at `at`.
-    #[inline]
+    #[inline(always)]
     fn after(&self, text: &[u8], at: usize) -> Option<usize> {
         let rest = text.get(at..)?;
         let same = match rest.first_chunk::<16>() {
@@ -136,7 +136,7 @@ impl Shape {
 
 impl Reader {
     /// Appends the value at `at`; where it ends.
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, column: &mut Column, bytes: &[u8], at: usize) -> Option<usize> {
         match *bytes.get(at)? {
             b'"' => match &mut column.values {
@@ -180,7 +180,7 @@ impl Reader {
         Some(end + 1)
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, column: &mut Column, bytes: &[u8], at: usize) -> Option<usize> {
         let digit = at + usize::from(bytes[at] == b'-');
         let leading_zero = bytes.get(digit) == Some(&b'0') && bytes.get(digit + 1).is_some_and(u8::is_ascii_digit);
