@@ -107,52 +107,53 @@ fn push_decimal(column: &mut Column, text: &[u8]) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Appends the number or timestamp that starts at `at` if it is of the plainest form and ends at a
-/// place that `ends` accepts; the place it ended. Nothing is appended otherwise.
-#[inline]
-pub(crate) fn push_plain(
-    column: &mut Column,
-    bytes: &[u8],
-    at: usize,
-    between: u8,
-    day: &mut DayCache,
-    ends: impl Fn(usize) -> bool,
-) -> Option<usize> {
+/// Appends the number or timestamp that starts at `at` if it is of the plainest form; where it ended, or
+/// [`fast::NOWHERE`]. The caller looks at what stands there, and takes the value back if that does not end a field.
+#[inline(always)]
+pub(crate) fn push_plain(column: &mut Column, bytes: &[u8], at: usize, between: u8, day: &mut DayCache) -> usize {
     match &mut column.values {
-        Values::Timestamp { values, per_second, zoned: false } => {
-            let (moment, end) = fast::timestamp(bytes, at, between, day)?;
-            let value = parse::in_units(moment, *per_second)?;
-            ends(end).then(|| values.push(value))?;
-            Some(end)
+        Values::Timestamp { values, per_second: 1_000, zoned: false } => {
+            let (value, end) = fast::milliseconds(bytes, at, between, day);
+            values.push(value);
+            end
         }
         Values::Int64(values) => {
-            let (value, end) = fast::integer(bytes, at)?;
-            ends(end).then(|| values.push(value))?;
-            Some(end)
+            let (value, end) = fast::plain_integer(bytes, at);
+            values.push(value);
+            end
         }
         Values::Int32(values) => {
-            let (value, end) = fast::integer(bytes, at)?;
-            let value = i32::try_from(value).ok()?;
-            ends(end).then(|| values.push(value))?;
-            Some(end)
+            let (value, end) = fast::plain_integer(bytes, at);
+            values.push(value as i32);
+            if i64::from(value as i32) == value { end } else { fast::NOWHERE }
+        }
+        other => push_less_plain(other, bytes, at, between, day).unwrap_or(fast::NOWHERE),
+    }
+}
+
+#[inline(never)]
+fn push_less_plain(values: &mut Values, bytes: &[u8], at: usize, between: u8, day: &mut DayCache) -> Option<usize> {
+    Some(match values {
+        Values::Timestamp { values, per_second, zoned: false } => {
+            let (moment, end) = fast::timestamp(bytes, at, between, day)?;
+            values.push(parse::in_units(moment, *per_second)?);
+            end
         }
         Values::Float64(values) => {
             let (value, end) = fast::double(bytes, at)?;
-            ends(end).then(|| values.push(value))?;
-            Some(end)
+            values.push(value);
+            end
         }
         Values::Int16(values) => {
             let (value, end) = fast::integer(bytes, at)?;
-            let value = i16::try_from(value).ok()?;
-            ends(end).then(|| values.push(value))?;
-            Some(end)
+            values.push(i16::try_from(value).ok()?);
+            end
         }
         Values::Int8(values) => {
             let (value, end) = fast::integer(bytes, at)?;
-            let value = i8::try_from(value).ok()?;
-            ends(end).then(|| values.push(value))?;
-            Some(end)
+            values.push(i8::try_from(value).ok()?);
+            end
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }

@@ -32,6 +32,9 @@ fn fits_pattern(found: u64, digits: u64) -> bool {
 }
 
 const DATE: u64 = word(b"0000-00-");
+const TAIL: u64 = word(b":00.000\0");
+const CLOCK: u64 = word(&[b'0', b'0', 0, b'0', b'0', b':', b'0', b'0']);
+const TAIL_DIGITS: u64 = word(&[0, 0xF0, 0xF0, 0, 0xF0, 0xF0, 0xF0, 0]);
 const DATE_DIGITS: u64 = word(&[0xF0, 0xF0, 0xF0, 0xF0, 0, 0xF0, 0xF0, 0]);
 const CLOCK_DIGITS: u64 = word(&[0xF0, 0xF0, 0, 0xF0, 0xF0, 0, 0xF0, 0xF0]);
 
@@ -42,7 +45,7 @@ pub(crate) fn timestamp(bytes: &[u8], at: usize, between: u8, day: &mut DayCache
     let (first, rest) = text.split_first_chunk::<8>()?;
     let (second, rest) = rest.split_first_chunk::<8>()?;
     let date = u64::from_le_bytes(*first) ^ DATE;
-    let clock = u64::from_le_bytes(*second) ^ word(&[b'0', b'0', between, b'0', b'0', b':', b'0', b'0']);
+    let clock = u64::from_le_bytes(*second) ^ (CLOCK | u64::from(between) << 16);
     if !fits_pattern(date, DATE_DIGITS) || !fits_pattern(clock, CLOCK_DIGITS) {
         return None;
     }
@@ -71,6 +74,40 @@ pub(crate) fn timestamp(bytes: &[u8], at: usize, between: u8, day: &mut DayCache
     Some(((seconds, nanos), end))
 }
 
+/// What the short cuts say where they give up.
+pub(crate) const NOWHERE: usize = usize::MAX;
+
+/// The milliseconds of a timestamp with no or three fractional digits, and where it ends; or [`NOWHERE`].
+#[inline(always)]
+pub(crate) fn milliseconds(bytes: &[u8], at: usize, between: u8, day: &mut DayCache) -> (i64, usize) {
+    let Some(text) = bytes.get(at..).and_then(|rest| rest.first_chunk::<24>()) else { return (0, NOWHERE) };
+    let word = |from: usize| u64::from_le_bytes(std::array::from_fn(|i| text[from + i]));
+    let date = word(0) ^ DATE;
+    let clock = word(8) ^ (CLOCK | u64::from(between) << 16);
+    let tail = word(16) ^ TAIL;
+    let (tail, length) =
+        if tail as u32 >> 24 == 0 { (tail & 0x00FF_FFFF_FFFF_FFFF, 23) } else { (tail & 0x00FF_FFFF, 19) };
+    if !(fits_pattern(date, DATE_DIGITS) & fits_pattern(clock, CLOCK_DIGITS) & fits_pattern(tail, TAIL_DIGITS)) {
+        return (0, NOWHERE);
+    }
+    let key = (date, clock & 0xFFFF);
+    if day.key != key {
+        match day_seconds(date, clock) {
+            Some(seconds) => *day = DayCache { key, seconds },
+            None => return (0, NOWHERE),
+        }
+    }
+    // Digits to pairs: each byte ten times plus the next.
+    let clock = clock.wrapping_mul(10).wrapping_add(clock >> 8);
+    let pairs = tail.wrapping_mul(10).wrapping_add(tail >> 8);
+    let (hour, minute, second) = (clock >> 24 & 0xFF, clock >> 48 & 0xFF, pairs >> 8 & 0xFF);
+    let millis = (tail >> 32 & 0xFF) * 100 + (pairs >> 40 & 0xFF);
+    if (hour > 23) | (minute > 59) | (second > 59) {
+        return (0, NOWHERE);
+    }
+    (day.seconds * 1_000 + (hour * 3_600_000 + minute * 60_000 + second * 1_000 + millis) as i64, at + length)
+}
+
 #[inline(never)]
 fn day_seconds(date: u64, clock: u64) -> Option<i64> {
     let digit = |word: u64, index: u32| (word >> (index * 8)) as u8;
@@ -88,7 +125,7 @@ fn fraction(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
 }
 
 /// An optional minus and 1 to 18 digits: the number and where it ends.
-#[inline]
+#[inline(never)]
 pub(crate) fn integer(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let negative = *bytes.get(at)? == b'-';
     let start = at + usize::from(negative);
@@ -106,9 +143,20 @@ pub(crate) fn integer(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     Some((if negative { -value } else { value }, start + length))
 }
 
+/// As [`integer`], with [`NOWHERE`] for the end where it gives up.
+#[inline(always)]
+pub(crate) fn plain_integer(bytes: &[u8], at: usize) -> (i64, usize) {
+    let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { return (0, NOWHERE) };
+    let (value, length) = eight_digits(u64::from_le_bytes(*chunk));
+    if length.wrapping_sub(1) < 7 {
+        return (value, at + length);
+    }
+    integer(bytes, at).unwrap_or((0, NOWHERE))
+}
+
 /// The number that the digits at the start of eight characters make, and how many there are. Without a
 /// branch on their count, which would be mispredicted all the time.
-#[inline]
+#[inline(always)]
 fn eight_digits(word: u64) -> (i64, usize) {
     let digits = word ^ 0x3030_3030_3030_3030;
     // The high bit of each byte that is no digit; of those behind the first it may be wrong.
@@ -276,6 +324,11 @@ mod tests {
         ];
         for text in texts {
             let padded = format!("{text},..............");
+            let exact = parse::timestamp(text.as_bytes(), TimestampStyle::Sql, false);
+            let (millis, end) = milliseconds(padded.as_bytes(), 0, b' ', &mut day);
+            if end == text.len() {
+                assert_eq!(Some(millis), exact.and_then(|moment| parse::in_units(moment, 1_000)), "{text}");
+            }
             if let Some((moment, end)) = timestamp(padded.as_bytes(), 0, b' ', &mut day) {
                 assert_eq!(end, text.len(), "{text}");
                 assert_eq!(Some(moment), parse::timestamp(text.as_bytes(), TimestampStyle::Sql, false), "{text}");

@@ -83,15 +83,45 @@ pub(crate) fn time(out: &mut Vec<u8>, second_of_day: u32, nanos: u32) {
     }
 }
 
+/// The text of the day written last: rows of one window share it.
+#[derive(Debug)]
+pub(crate) struct DayText {
+    days: i64,
+    text: [u8; 10],
+}
+
+impl Default for DayText {
+    fn default() -> Self {
+        DayText { days: i64::MIN, text: [0; 10] }
+    }
+}
+
+impl DayText {
+    #[inline]
+    fn write(&mut self, out: &mut Vec<u8>, days: i64) {
+        if days == self.days {
+            out.extend_from_slice(&self.text);
+            return;
+        }
+        let start = out.len();
+        date(out, days);
+        // Years of more than four digits are rare enough to be computed each time.
+        if let Ok(text) = <[u8; 10]>::try_from(&out[start..]) {
+            *self = DayText { days, text };
+        }
+    }
+}
+
 /// A timestamp that counts `per_second` units a second; `between` stands between date and time.
-pub(crate) fn timestamp(out: &mut Vec<u8>, value: i64, per_second: i64, between: u8) {
+#[inline]
+pub(crate) fn timestamp(out: &mut Vec<u8>, value: i64, per_second: i64, between: u8, day: &mut DayText) {
     // Each arm with constants, whose divisions cost no division.
     let (seconds, nanos) = match per_second {
         1_000 => (value.div_euclid(1_000), value.rem_euclid(1_000) * 1_000_000),
         1_000_000 => (value.div_euclid(1_000_000), value.rem_euclid(1_000_000) * 1_000),
         _ => (value.div_euclid(1_000_000_000), value.rem_euclid(1_000_000_000)),
     };
-    date(out, seconds.div_euclid(86_400));
+    day.write(out, seconds.div_euclid(86_400));
     out.push(between);
     time(out, seconds.rem_euclid(86_400) as u32, nanos as u32);
 }
@@ -305,8 +335,16 @@ mod tests {
 
     #[test]
     fn far_years_print_with_their_sign() {
-        assert_eq!(text(|out| timestamp(out, 253_402_300_800_000, 1_000, b' ')), "+10000-01-01 00:00:00");
-        assert_eq!(text(|out| timestamp(out, -62_167_219_200_001, 1_000, b'T')), "-0001-12-31T23:59:59.999");
-        assert_eq!(text(|out| timestamp(out, i64::MIN, 1_000, b' ')), "-292275055-05-16 16:47:04.192");
+        let mut day = DayText::default();
+        let mut shown = |value, between| {
+            let mut out = Vec::new();
+            timestamp(&mut out, value, 1_000, between, &mut day);
+            String::from_utf8(out).expect("ASCII")
+        };
+        assert_eq!(shown(253_402_300_799_000, b' '), "9999-12-31 23:59:59");
+        assert_eq!(shown(253_402_300_800_000, b' '), "+10000-01-01 00:00:00");
+        assert_eq!(shown(253_402_300_798_000, b' '), "9999-12-31 23:59:58");
+        assert_eq!(shown(-62_167_219_200_001, b'T'), "-0001-12-31T23:59:59.999");
+        assert_eq!(shown(i64::MIN, b' '), "-292275055-05-16 16:47:04.192");
     }
 }

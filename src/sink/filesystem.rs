@@ -11,8 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, Result};
-use crate::format::{FormatSpec, append_parquet_parts};
-use crate::source::files::strip_scheme;
+use crate::format::{FormatSpec, append_parquet_parts, local_path};
 use crate::types::Schema;
 
 /// Where the rows go in the end.
@@ -38,7 +37,7 @@ pub(super) struct Filesystem {
 
 impl Filesystem {
     pub fn open(path: &str, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Result<Self> {
-        let path = Path::new(strip_scheme(path)?);
+        let path = Path::new(local_path(path)?);
         let target = if path.is_dir() || path.extension().is_none() {
             Target::Folder(path.to_path_buf())
         } else {

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::format::local_path;
 use crate::plan::ScanSpec;
 
 /// The files of a table, sorted by path.
 pub(super) fn find(scan: &ScanSpec) -> Result<Vec<String>> {
-    let path = strip_scheme(&scan.path)?;
+    let path = local_path(&scan.path)?;
     let mut found = Vec::new();
     let mut hidden = 0;
     match fs::metadata(path) {
@@ -32,24 +33,6 @@ pub(super) fn find(scan: &ScanSpec) -> Result<Vec<String>> {
         });
     }
     found.into_iter().map(text).collect()
-}
-
-/// The path without `file://`; other schemes are refused.
-pub(crate) fn strip_scheme(path: &str) -> Result<&str> {
-    let Some((scheme, rest)) = path.split_once(':') else { return Ok(path) };
-    if scheme.eq_ignore_ascii_case("file") {
-        // file:/a, file:///a and file://localhost/a are one and the same.
-        let rest = match rest.strip_prefix("//") {
-            Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
-            None => rest,
-        };
-        return Ok(rest);
-    }
-    if rest.starts_with("//") {
-        return Err(Error::unsupported(format!("the file system of '{path}'"))
-            .help("copy the files to this machine and give their local path"));
-    }
-    Ok(path)
 }
 
 fn text(path: PathBuf) -> Result<String> {

@@ -1,6 +1,6 @@
 //! Reading tables in blocks: each file is one split, cut into blocks that any shard may decode.
 
-pub(crate) mod files;
+mod files;
 mod parquet;
 #[cfg(test)]
 mod tests;

@@ -67,7 +67,8 @@ impl TextSplit {
             file,
             origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
             bytes: metadata.len(),
-            block_bytes: (block_bytes as u64).max(1),
+            // Offsets within a block are counted in 32 bits.
+            block_bytes: (block_bytes as u64).clamp(1, 1 << 30),
             format: scan.format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),

@@ -1,8 +1,8 @@
 //! CSV records into columns.
 
-use super::super::column::Values;
+use super::super::column::{Column, Values};
 use super::super::convert::{Misfit, push_csv, push_plain};
-use super::super::fast::DayCache;
+use super::super::fast::{self, DayCache};
 use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
 use super::scan::{Broken, Ending, RECORD, Scan, Syntax};
 use super::{CsvOptions, syntax_of};
@@ -23,6 +23,45 @@ pub(crate) struct CsvDecoder {
     rows: Rows,
     day: DayCache,
     scratch: Vec<u8>,
+}
+
+/// How a plain field is read.
+struct Field<'a> {
+    syntax: &'a Syntax,
+    /// Texts need not be compared with the null literal.
+    texts: bool,
+    /// Nor need numbers.
+    plain: bool,
+    bytes: &'a [u8],
+}
+
+impl Field<'_> {
+    /// Appends the field at `at` to the column that takes it, if any; where it seems to end.
+    #[inline(always)]
+    fn append(&mut self, columns: &mut [Column], plan: Option<usize>, at: usize, day: &mut DayCache) -> usize {
+        let column = match plan.and_then(|position| columns.get_mut(position)) {
+            None => return self.text_end(at),
+            Some(column) => column,
+        };
+        if let Values::Text(text) = &mut column.values {
+            let end = self.text_end(at);
+            if !self.texts || end == fast::NOWHERE {
+                return fast::NOWHERE;
+            }
+            text.push_range(self.bytes, at, end - at);
+            return end;
+        }
+        if !self.plain {
+            return fast::NOWHERE;
+        }
+        push_plain(column, self.bytes, at, b' ', day)
+    }
+
+    #[inline(always)]
+    fn text_end(&self, at: usize) -> usize {
+        let quoted = self.syntax.quote.is_some() && self.bytes.get(at).copied() == self.syntax.quote;
+        if quoted { fast::NOWHERE } else { self.syntax.stops.find(self.bytes, at) }
+    }
 }
 
 /// What became of a record.
@@ -58,22 +97,51 @@ impl CsvDecoder {
         })
     }
 
+    /// Reads records from `at` on as long as they are plain: each field by the short cut of its column, guessing that
+    /// it ends where the short cut stops. Where the first record starts that was not read.
+    fn plain_records(&mut self, bytes: &[u8], at: usize, end: usize) -> usize {
+        let Some((last, others)) = self.plan.split_last() else { return at };
+        let Rows { columns, count, batch_rows, .. } = &mut self.rows;
+        let columns = columns.as_mut_slice();
+        let mut field = Field { syntax: &self.syntax, texts: self.null_literal.is_none(), plain: self.plain, bytes };
+        let mut start = at;
+        while start < end && *count < *batch_rows {
+            let mut place = start;
+            for plan in others {
+                let found = field.append(columns, *plan, place, &mut self.day);
+                if bytes.get(found) != Some(&field.syntax.delimiter) {
+                    place = fast::NOWHERE;
+                    break;
+                }
+                place = found + 1;
+            }
+            if place == fast::NOWHERE {
+                break;
+            }
+            let found = field.append(columns, *last, place, &mut self.day);
+            match bytes.get(found) {
+                Some(b'\n') => start = found + 1,
+                Some(b'\r') if bytes.get(found + 1) == Some(&b'\n') => start = found + 2,
+                _ => break,
+            }
+            *count += 1;
+        }
+        self.rows.roll_back();
+        start
+    }
+
     /// One record from `at`.
     #[inline]
     fn record(&mut self, bytes: &[u8], at: usize, eof: bool) -> Result<Record, Failure> {
         let mut position = at;
         let last = self.plan.len() - 1;
         for index in 0..=last {
-            let (ending, next) = match self.plain_field(bytes, position, index) {
-                Some(end) if index < last => (Ending::Delimiter, end + 1),
-                Some(end) => (Ending::Record, end + 1 + usize::from(bytes[end] == b'\r')),
-                None => match self.field(bytes, position, index, eof)? {
-                    Scan::Field { ending, next, .. } => (ending, next),
-                    Scan::Incomplete => return Ok(Record::Incomplete),
-                    Scan::Broken { at: place, resume, what } => {
-                        return self.broken(bytes, at, (place, resume, what), eof);
-                    }
-                },
+            let (ending, next) = match self.field(bytes, position, index, eof)? {
+                Scan::Field { ending, next, .. } => (ending, next),
+                Scan::Incomplete => return Ok(Record::Incomplete),
+                Scan::Broken { at: place, resume, what } => {
+                    return self.broken(bytes, at, (place, resume, what), eof);
+                }
             };
             match ending {
                 Ending::Delimiter if index == last => return self.extra_field(bytes, at, next, eof),
@@ -83,38 +151,6 @@ impl CsvDecoder {
             }
         }
         Ok(Record::Row(position))
-    }
-
-    /// The field at `at` by the short cuts: where it ended, at a delimiter or, for the last column, at a line end.
-    #[inline]
-    fn plain_field(&mut self, bytes: &[u8], at: usize, index: usize) -> Option<usize> {
-        let delimiter = self.syntax.delimiter;
-        let last = index + 1 == self.plan.len();
-        let ends = |end: usize| match bytes.get(end) {
-            Some(b'\n') => last,
-            Some(b'\r') => last && bytes.get(end + 1) == Some(&b'\n'),
-            Some(byte) => !last && *byte == delimiter,
-            None => false,
-        };
-        let first = bytes.get(at).copied();
-        let unquoted = first.is_some() && (self.syntax.quote.is_none() || first != self.syntax.quote);
-        let Some(position) = self.plan[index] else {
-            let end = self.syntax.stops.find(bytes, at);
-            return (unquoted && ends(end)).then_some(end);
-        };
-        let column = self.rows.columns.get_mut(position)?;
-        if let Values::Text(text) = &mut column.values {
-            if !unquoted || self.null_literal.is_some() {
-                return None;
-            }
-            let end = self.syntax.stops.find(bytes, at);
-            ends(end).then(|| text.push_range(bytes, at, end - at))?;
-            return Some(end);
-        }
-        if !self.plain {
-            return None;
-        }
-        push_plain(column, bytes, at, b' ', &mut self.day, ends)
     }
 
     /// The field at `at` by the exact rules; its value is appended where the column is read.
@@ -263,6 +299,17 @@ impl TextDecoder for CsvDecoder {
             }
             if at >= end {
                 return Ok(Step::Done);
+            }
+            let read = if self.syntax.comments { at } else { self.plain_records(bytes, at, end.min(invalid)) };
+            if self.rows.count >= self.rows.batch_rows {
+                self.rows.flush(out)?;
+            }
+            if read > invalid {
+                return Err(not_utf8(invalid));
+            }
+            if read > at {
+                at = read;
+                continue;
             }
             let next = match self.record(bytes, at, eof) {
                 Ok(Record::Row(next)) => next,

@@ -3,6 +3,7 @@
 use arrow::array::RecordBatch;
 
 use super::super::cells::{CellColumn, Cells, cells};
+use super::super::print::DayText;
 use super::super::{fast, print};
 use super::CsvOptions;
 use crate::error::Result;
@@ -22,6 +23,7 @@ pub(crate) struct CsvEncoder {
     /// A plain timestamp holds digits, minus, colon, point and a blank: whether that gets quotes.
     quote_timestamps: bool,
     scratch: Vec<u8>,
+    day: DayText,
 }
 
 impl CsvEncoder {
@@ -42,6 +44,7 @@ impl CsvEncoder {
             quote_timestamps: suspicious[usize::from(b' ')],
             suspicious,
             scratch: Vec::new(),
+            day: DayText::default(),
         }
     }
 
@@ -88,13 +91,13 @@ impl CsvEncoder {
             Cells::Timestamp { values, per_second, zoned: false } if self.quote_timestamps => {
                 let quote = self.quote.unwrap_or(b'"');
                 out.push(quote);
-                print::timestamp(out, values[row], *per_second, b' ');
+                print::timestamp(out, values[row], *per_second, b' ', &mut self.day);
                 out.push(quote);
             }
             other => {
                 let mut text = std::mem::take(&mut self.scratch);
                 text.clear();
-                temporal(other, row, &mut text);
+                temporal(other, row, &mut text, &mut self.day);
                 if self.wants_quotes(&text) {
                     self.quoted(&text, out);
                 } else {
@@ -127,7 +130,7 @@ impl CsvEncoder {
 }
 
 /// Dates, times and timestamps, which are texts to Jackson.
-fn temporal(cells: &Cells<'_>, row: usize, out: &mut Vec<u8>) {
+fn temporal(cells: &Cells<'_>, row: usize, out: &mut Vec<u8>, day: &mut DayText) {
     match cells {
         Cells::Date(values) => print::date(out, i64::from(values[row])),
         Cells::Time(values) => {
@@ -135,7 +138,7 @@ fn temporal(cells: &Cells<'_>, row: usize, out: &mut Vec<u8>) {
             print::time(out, millis / 1_000, millis % 1_000 * 1_000_000);
         }
         Cells::Timestamp { values, per_second, zoned } => {
-            print::timestamp(out, values[row], *per_second, b' ');
+            print::timestamp(out, values[row], *per_second, b' ', day);
             if *zoned {
                 out.push(b'Z');
             }

@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 
 use super::super::cells::{CellColumn, Cells, cells};
 use super::super::parse::TimestampStyle;
+use super::super::print::DayText;
 use super::super::{fast, print};
 use super::JsonOptions;
 use crate::error::Result;
@@ -17,6 +18,7 @@ pub(crate) struct JsonEncoder {
     omit_nulls: bool,
     plain_decimals: bool,
     between: u8,
+    day: DayText,
 }
 
 impl JsonEncoder {
@@ -36,6 +38,7 @@ impl JsonEncoder {
             omit_nulls: options.omit_nulls,
             plain_decimals: options.plain_decimals,
             between: if options.timestamps == TimestampStyle::Iso { b'T' } else { b' ' },
+            day: DayText::default(),
         }
     }
 
@@ -45,14 +48,15 @@ impl JsonEncoder {
         for row in 0..batch.num_rows() {
             let start = out.len();
             let mut name = 0;
-            for (end, column) in self.ends.iter().zip(&columns) {
+            for (index, column) in columns.iter().enumerate() {
+                let end = self.ends[index];
                 let null = column.is_null(row);
                 if null && self.omit_nulls {
-                    name = *end;
+                    name = end;
                     continue;
                 }
                 fast::append(out, &self.names, name, end - name);
-                name = *end;
+                name = end;
                 if null {
                     out.extend_from_slice(b"null");
                 } else {
@@ -69,7 +73,7 @@ impl JsonEncoder {
     }
 
     #[inline]
-    fn cell(&self, column: &CellColumn<'_>, row: usize, out: &mut Vec<u8>) {
+    fn cell(&mut self, column: &CellColumn<'_>, row: usize, out: &mut Vec<u8>) {
         match &column.cells {
             Cells::Null => out.extend_from_slice(b"null"),
             Cells::Boolean(values) => out.extend_from_slice(if values.value(row) { b"true" } else { b"false" }),
@@ -90,12 +94,11 @@ impl JsonEncoder {
                 let millis = values[row].rem_euclid(86_400_000) as u32;
                 quoted(out, |out| print::time(out, millis / 1_000, millis % 1_000 * 1_000_000));
             }
-            Cells::Timestamp { values, per_second, zoned } => quoted(out, |out| {
-                print::timestamp(out, values[row], *per_second, self.between);
-                if *zoned {
-                    out.push(b'Z');
-                }
-            }),
+            Cells::Timestamp { values, per_second, zoned } => {
+                out.push(b'"');
+                print::timestamp(out, values[row], *per_second, self.between, &mut self.day);
+                out.extend_from_slice(if *zoned { b"Z\"" } else { b"\"" });
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ impl Literal {
     }
 
     /// Where the text goes on behind this literal, if it stands at `at`.
-    #[inline]
+    #[inline(always)]
     fn after(&self, text: &[u8], at: usize) -> Option<usize> {
         let rest = text.get(at..)?;
         let same = match rest.first_chunk::<16>() {
@@ -136,7 +136,7 @@ impl Shape {
 
 impl Reader {
     /// Appends the value at `at`; where it ends.
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, column: &mut Column, bytes: &[u8], at: usize) -> Option<usize> {
         match *bytes.get(at)? {
             b'"' => match &mut column.values {
@@ -147,11 +147,13 @@ impl Reader {
                 }
                 Values::Timestamp { zoned: false, .. } => {
                     let between = if self.style == TimestampStyle::Iso { b'T' } else { b' ' };
-                    let ends = |end: usize| bytes.get(end) == Some(&b'"');
-                    match push_plain(column, bytes, at + 1, between, &mut self.day, ends) {
-                        Some(end) => Some(end + 1),
-                        None => self.other_text(column, bytes, at),
+                    let rows = column.len();
+                    let end = push_plain(column, bytes, at + 1, between, &mut self.day);
+                    if bytes.get(end) == Some(&b'"') {
+                        return Some(end + 1);
                     }
+                    column.truncate(rows);
+                    self.other_text(column, bytes, at)
                 }
                 _ => self.other_text(column, bytes, at),
             },
@@ -178,15 +180,17 @@ impl Reader {
         Some(end + 1)
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, column: &mut Column, bytes: &[u8], at: usize) -> Option<usize> {
         let digit = at + usize::from(bytes[at] == b'-');
         let leading_zero = bytes.get(digit) == Some(&b'0') && bytes.get(digit + 1).is_some_and(u8::is_ascii_digit);
-        let ends = |end: usize| !leading_zero && !matches!(bytes.get(end), Some(b'.' | b'e' | b'E'));
-        if !matches!(column.values, Values::Timestamp { .. })
-            && let Some(end) = push_plain(column, bytes, at, b' ', &mut self.day, ends)
-        {
-            return Some(end);
+        if !leading_zero && !matches!(column.values, Values::Timestamp { .. }) {
+            let rows = column.len();
+            let end = push_plain(column, bytes, at, b' ', &mut self.day);
+            if bytes.get(end).is_some_and(|byte| !matches!(byte, b'.' | b'e' | b'E')) {
+                return Some(end);
+            }
+            column.truncate(rows);
         }
         let (end, fraction) = number(bytes, at)?;
         let kind = if fraction { JsonKind::Fraction } else { JsonKind::Integer };
