@@ -85,6 +85,8 @@ impl Syntax {
             _ if line_end => RECORD,
             COMMENT => COMMENT,
             RECORD | FIELD if Some(byte) == self.quote => QUOTED,
+            // The rest of a long character behind a closing quote, which Jackson takes as one.
+            FIELD if is_continuation(byte) => FIELD,
             _ if byte == self.delimiter => FIELD,
             _ if Some(byte) == self.escape => ESCAPE_PLAIN,
             _ => PLAIN,
@@ -109,7 +111,9 @@ impl Syntax {
     /// The state behind `bytes[at..]`, by leaps from one meaningful character to the next.
     fn run(&self, mut state: u8, bytes: &[u8], mut at: usize, mut before: u8) -> u8 {
         while at < bytes.len() {
-            if !self.comments && matches!(state, RECORD | FIELD | PLAIN) {
+            if state == FIELD && is_continuation(bytes[at]) {
+                // Step by step through what `outside` would take for a field.
+            } else if !self.comments && matches!(state, RECORD | FIELD | PLAIN) {
                 let Some(found) = self.find_special(&bytes[at..]) else { return self.outside(bytes[bytes.len() - 1]) };
                 if found > 0 {
                     before = bytes[at + found - 1];
@@ -241,7 +245,8 @@ impl Syntax {
             stop += 1;
         }
         if bytes.get(stop).is_some_and(|b| *b > b' ' && *b != self.delimiter) {
-            return Scan::Broken { at: stop, resume: stop + 1, what: Broken::BehindQuote };
+            let rest = bytes[stop + 1..].iter().take_while(|b| is_continuation(**b)).count();
+            return Scan::Broken { at: stop, resume: stop + 1 + rest, what: Broken::BehindQuote };
         }
         if copied {
             scratch.extend_from_slice(&bytes[from..end]);
@@ -249,6 +254,11 @@ impl Syntax {
         }
         self.ending(bytes, start, end, stop, eof)
     }
+}
+
+/// The second or a later byte of a character.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
 }
 
 fn unescape(byte: u8) -> u8 {

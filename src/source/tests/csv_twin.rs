@@ -244,6 +244,8 @@ fn corners_read_as_their_twin_does() {
         "\"a\",\"b\"\r\"c\",\"d\"",
         "a,b\n\"c\"\"\",\"\"\n",
         "x\"y\"z,1\n",
+        "\"\"é\"\n,",
+        "\"a\"€\"b\n\",c\nd,e\n",
         "\"\"\"\",\"\"\n",
     ];
     for text in texts {
