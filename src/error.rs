@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Io,
     /// The user stopped the job. Exit code 130.
     Cancelled,
+    /// Whoever read our output has gone away. No fault: exit code 0.
+    ClosedPipe,
     /// A fault of ours. Exit code 1.
     Internal,
 }
@@ -72,6 +74,9 @@ impl Error {
     }
     /// `doing` completes "cannot …": `Error::io("open", path, e)`.
     pub fn io(doing: &str, path: impl fmt::Display, source: std::io::Error) -> Self {
+        if source.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::new(ErrorKind::ClosedPipe, format!("{path} was closed"));
+        }
         let error = Self::new(ErrorKind::Io, format!("cannot {doing} {path}: {source}"));
         match source.kind() {
             std::io::ErrorKind::NotFound => error.help("check the path; relative paths start at the working directory"),
@@ -135,6 +140,7 @@ impl Error {
         match self.kind() {
             ErrorKind::Usage | ErrorKind::Script | ErrorKind::Unsupported => 2,
             ErrorKind::Cancelled => 130,
+            ErrorKind::ClosedPipe => 0,
             ErrorKind::Data | ErrorKind::Io | ErrorKind::Internal => 1,
         }
     }

@@ -15,6 +15,13 @@ impl Watermark {
     /// Where SQL's watermark starts; it only moves up from here (`docs/semantics.md`).
     pub const SQL_START: Watermark = Watermark(0);
 
+    /// What operators see of a watermark that started at [`Watermark::SQL_START`]: nothing until it
+    /// has moved, so that no row before 1970 is late.
+    #[inline]
+    pub fn emitted(self) -> Watermark {
+        if self > Watermark::SQL_START { self } else { Watermark::MIN }
+    }
+
     /// True when a window that ends at `end` (exclusive) has fired at this watermark.
     #[inline]
     pub fn closes(self, end: EventTime) -> bool {

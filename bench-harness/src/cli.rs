@@ -63,6 +63,9 @@ struct ConformanceArgs {
     /// Count cases that the engine refuses as not supported as skipped instead of failed
     #[arg(long)]
     skip_unsupported: bool,
+    /// Names of cases left to later, one a line: if they do not pass they count as skipped, if they do they fail
+    #[arg(long, value_name = "FILE")]
+    later: Option<PathBuf>,
     /// Run one timeline case and print its outputs as one JSON line
     #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
     print: Option<PathBuf>,
@@ -221,6 +224,7 @@ fn conformance_plan(args: ConformanceArgs) -> conformance::Plan {
         isolate: args.isolate,
         show_skipped: args.show_skipped,
         skip_unsupported: args.skip_unsupported,
+        later: args.later.clone(),
     }
 }
 

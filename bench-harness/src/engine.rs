@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use transom::error::{Error, Result};
-
-/// False while [`run`] has no engine behind it; tests that need answers then have nothing to check.
-pub const CONNECTED: bool = false;
+use transom::error::Result;
+use transom::job::{NoReport, RunOptions};
+use transom::runner::run_script;
+use transom::sql::ScriptOptions;
 
 /// A script and how to run it.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +31,15 @@ pub struct Tuning {
 /// # Errors
 /// The engine's, as it is.
 pub fn run(request: &Request) -> Result<()> {
-    let _ = request;
-    Err(Error::internal("the harness was built without an engine"))
+    let Tuning { shards, batch_rows, block_bytes } = request.tuning;
+    let defaults = RunOptions::default();
+    let options = RunOptions {
+        shards: shards.unwrap_or(defaults.shards),
+        batch_rows: batch_rows.unwrap_or(defaults.batch_rows),
+        block_bytes: block_bytes.unwrap_or(defaults.block_bytes),
+        ..defaults
+    };
+    let script =
+        ScriptOptions { file: request.file.clone(), variables: request.variables.clone(), overrides: Vec::new() };
+    run_script(&request.text, &script, &options, &mut NoReport).map(drop)
 }

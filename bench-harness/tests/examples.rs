@@ -36,18 +36,12 @@ fn every_example_gives_the_rows_that_flink_gave() {
     let types = Json::parse(&fs::read_to_string(expected.join("columns.json")).unwrap()).unwrap();
     assert_eq!(types.as_fields().len(), fs::read_dir(root().join("examples")).unwrap().filter(is_sql).count());
     let out = tempfile::tempdir().unwrap();
-    if !engine::CONNECTED {
-        eprintln!("no engine: only the files were checked");
-    }
     for (name, columns) in types.as_fields() {
         let columns = Columns::from_json(columns).unwrap();
         let wanted = rows::read_file(&expected.join(format!("{name}.jsonl")), &columns).unwrap();
         assert!(!wanted.is_empty());
         let text = script(name, &columns, out.path());
         assert!(text.contains(&out.path().display().to_string()), "{name} writes elsewhere");
-        if !engine::CONNECTED {
-            continue;
-        }
         let request = Request { text, file: name.clone(), variables: BTreeMap::new(), tuning: Tuning::default() };
         engine::run(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
         let got = rows::read_sink(&out.path().join(name), &columns).unwrap();

@@ -23,7 +23,7 @@ pub use self::text::{Failure, Output, Step, TextDecoder};
 use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result, nearest};
-use crate::plan::Options;
+use crate::options::Options;
 use crate::types::{Schema, Type};
 
 /// A format with its options.

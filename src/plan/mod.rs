@@ -2,13 +2,11 @@
 //!
 //! A plan is a tree of [`Node`]s per sink. It is pure data: no file is open, no thread runs.
 
-pub mod options;
-
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
+pub use crate::options::{Config, Options};
 use crate::types::Schema;
-pub use options::{Config, Options};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
 #[derive(Debug, Clone)]

@@ -54,6 +54,17 @@ pub struct Statement {
     pub action: Action,
 }
 
+impl Statement {
+    /// Settings that were accepted, but mean nothing on one machine.
+    pub fn ignored_settings(&self) -> impl Iterator<Item = &str> {
+        let plan = match &self.action {
+            Action::Insert(plan) | Action::Select { plan, .. } => Some(plan),
+            Action::Explain(_) => None,
+        };
+        plan.into_iter().flat_map(|plan| &plan.config.ignored).map(String::as_str)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub enum Action {
     /// INSERT INTO (or a statement set).

@@ -19,6 +19,7 @@
 //!
 //! The sums of floats, which depend on the order of additions, are those of the rows in order, slice by slice.
 
+pub mod assigner;
 mod attached;
 mod deadlines;
 mod grid;

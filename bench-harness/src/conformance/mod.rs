@@ -7,8 +7,8 @@ pub mod judge;
 pub mod report;
 pub mod rows;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ pub struct Plan {
     pub isolate: bool,
     pub show_skipped: bool,
     pub skip_unsupported: bool,
+    /// A file with names of cases that are left to later: they count as skipped.
+    pub later: Option<PathBuf>,
 }
 
 /// Runs the cases and prints what differs. Returns whether none failed.
@@ -46,11 +48,19 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
         return Err(format!("no case matches --only {}", plan.only.join(" --only ")));
     }
     let width = cases.iter().map(|case| case.name.chars().count()).max().unwrap_or(0);
-    let mut report = Report::new(width, plan.show_skipped, plan.skip_unsupported);
+    let later = plan.later.as_deref().map_or(Ok(BTreeSet::new()), read_list)?;
+    let mut report = Report::new(width, plan.show_skipped, plan.skip_unsupported, later);
     let started = Instant::now();
     judge_all(&cases, plan, |case, verdict| report.add(case, verdict));
     report.close(started.elapsed());
     Ok(report.all_passed())
+}
+
+/// Names, one a line; `#` starts a comment.
+fn read_list(path: &Path) -> Result<BTreeSet<String>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    let name = |line: &str| line.split('#').next().unwrap_or_default().trim().to_string();
+    Ok(text.lines().map(name).filter(|name| !name.is_empty()).collect())
 }
 
 /// Judges the cases on `plan.jobs` threads and hands out the verdicts in the order of the cases.

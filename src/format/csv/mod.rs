@@ -5,7 +5,7 @@ pub(crate) mod encode;
 pub(crate) mod scan;
 
 use crate::error::{Error, Result};
-use crate::plan::Options;
+use crate::options::Options;
 
 /// Flink's `csv.*` options.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ pub(crate) mod token;
 
 use super::parse::TimestampStyle;
 use crate::error::{Error, Result, nearest};
-use crate::plan::Options;
+use crate::options::Options;
 
 /// Flink's `json.*` options.
 #[derive(Debug, Clone, PartialEq, Default)]

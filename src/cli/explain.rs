@@ -1,0 +1,28 @@
+//! `transom explain`.
+
+use std::io::Write;
+
+use transom::error::{Error, Result};
+use transom::sql::{self, Action};
+
+use super::Loaded;
+
+pub fn explain(loaded: &Loaded) -> Result<()> {
+    let script = sql::compile(&loaded.text, &loaded.options)?;
+    let mut text = String::new();
+    for statement in &script.statements {
+        text.push_str(&format!("== statement {}, line {}\n", statement.number, statement.line));
+        text.push_str(&match &statement.action {
+            Action::Explain(explained) => explained.clone(),
+            Action::Insert(plan) | Action::Select { plan, .. } => sql::explain(plan),
+        });
+        text.push('\n');
+    }
+    for warning in &script.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if script.statements.is_empty() {
+        eprintln!("nothing to explain: the script has no INSERT or SELECT");
+    }
+    std::io::stdout().write_all(text.as_bytes()).map_err(|error| Error::io("write to", "stdout", error))
+}

@@ -1,0 +1,132 @@
+//! The command line. Results go to stdout, everything else to stderr.
+//!
+//! Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted.
+
+mod diagnostic;
+mod explain;
+mod progress;
+mod results;
+mod run;
+mod summary;
+
+use std::io::Read;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use transom::error::{Error, Result};
+use transom::sql::ScriptOptions;
+
+/// Runs Flink SQL window jobs on this machine, with Flink 2.3's answers.
+#[derive(Parser)]
+#[command(version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a script: its INSERTs write files, the rows of its SELECTs go to stdout
+    Run(run::RunArgs),
+    /// Print the plan of each statement of a script, without running it
+    Explain(ScriptArgs),
+}
+
+const EXAMPLES: &str = "Examples:
+  transom run job.sql                                  run a script on all cores
+  transom run job.sql --set DATA=/data -o csv > a.csv  fill in ${DATA}, results as CSV
+  cat job.sql | transom run -                          read the script from stdin
+  transom explain job.sql                              show how it would run
+
+Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted";
+
+/// The script and what is put into it.
+#[derive(Args)]
+struct ScriptArgs {
+    /// File with Flink SQL statements; - reads them from stdin
+    script: String,
+    /// Put VALUE where the script says ${NAME}
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// Override an option that the script may SET
+    #[arg(short = 'D', value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+}
+
+/// A script with its text.
+struct Loaded {
+    text: String,
+    options: ScriptOptions,
+}
+
+impl ScriptArgs {
+    fn load(&self) -> Result<Loaded> {
+        let mut options = ScriptOptions { file: self.script.clone(), ..ScriptOptions::default() };
+        for pair in &self.variables {
+            let (name, value) = split_pair(pair, "--set", "NAME=VALUE")?;
+            options.variables.insert(name, value);
+        }
+        for pair in &self.overrides {
+            options.overrides.push(split_pair(pair, "-D", "KEY=VALUE")?);
+        }
+        let bytes = if self.script == "-" {
+            options.file = "<stdin>".to_string();
+            let mut bytes = Vec::new();
+            std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+        } else {
+            std::fs::read(&self.script)
+        };
+        let bytes = bytes.map_err(|error| {
+            let message = format!("cannot read the script {}: {error}", self.script);
+            Error::usage(message).help("give the path of a file with SQL statements, or - for stdin")
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let line = 1 + error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();
+            Error::script("the script is not UTF-8 text")
+                .at(line as u64, 0)
+                .in_file(&options.file)
+                .help("save the script as UTF-8")
+        })?;
+        Ok(Loaded { text, options })
+    }
+}
+
+fn split_pair(pair: &str, flag: &str, form: &str) -> Result<(String, String)> {
+    let split = pair.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+    let (name, value) = split.ok_or_else(|| Error::usage(format!("{flag} wants {form}, got '{pair}'")))?;
+    Ok((name.trim().to_string(), value.to_string()))
+}
+
+/// Parses the command line and runs the command.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to stdout and are no error; a closed pipe is none either.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let (script, outcome) = match &cli.command {
+        Command::Run(args) => with_script(&args.script, |loaded| run::run(args, loaded)),
+        Command::Explain(args) => with_script(args, explain::explain),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            diagnostic::print(&error, script.as_deref());
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> (Option<String>, Result<()>) {
+    match args.load() {
+        Ok(loaded) => {
+            let outcome = command(&loaded);
+            (Some(loaded.text), outcome)
+        }
+        Err(error) => (None, Err(error)),
+    }
+}

@@ -1,0 +1,246 @@
+//! Rows of SELECTs and print sinks on stdout.
+
+use std::io::{BufWriter, Stdout, Write};
+
+use arrow::array::{Array, AsArray, RecordBatch, StringArray};
+use clap::ValueEnum;
+use transom::error::{Error, Result};
+use transom::expr::{EvalContext, Expr, resolve};
+use transom::format::{CsvOptions, FormatSpec, JsonOptions, TextEncoder};
+use transom::plan::{JobPlan, Pipeline, SinkConnector, SinkSpec};
+use transom::types::{DataType, Schema, Type};
+use unicode_width::UnicodeWidthStr;
+
+/// How the rows of a SELECT are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Aligned columns under a header
+    Table,
+    /// A header line, then comma-separated values
+    Csv,
+    /// One JSON object a line
+    Json,
+}
+
+/// Rows whose widths decide how wide a table's columns are; later rows that are wider stand out.
+const MEASURED_ROWS: usize = 2_000;
+/// No column of a table is made wider than this for the sake of one long text.
+const WIDTH_MAX: usize = 60;
+
+pub struct Results {
+    out: BufWriter<Stdout>,
+    output: Output,
+    context: EvalContext,
+    select: Option<Select>,
+}
+
+/// A SELECT under way.
+struct Select {
+    schema: Schema,
+    encoder: Option<TextEncoder>,
+    /// Cells of the rows that wait for the widths.
+    measured: Vec<Vec<String>>,
+    widths: Option<Vec<usize>>,
+    rows: u64,
+}
+
+impl Results {
+    pub fn new(output: Output) -> Self {
+        Results {
+            out: BufWriter::with_capacity(1 << 16, std::io::stdout()),
+            output,
+            context: EvalContext { time_zone: "UTC".to_string(), now_ms: 0 },
+            select: None,
+        }
+    }
+
+    /// The start of a statement.
+    pub fn begin(&mut self, plan: &JobPlan) -> Result<()> {
+        self.context.time_zone.clone_from(&plan.config.time_zone);
+        let collects = |pipeline: &&Pipeline| matches!(pipeline.sink.connector, SinkConnector::Collect);
+        match plan.pipelines.iter().find(collects) {
+            Some(pipeline) => self.begin_select(&pipeline.sink.schema),
+            None => Ok(()),
+        }
+    }
+
+    fn begin_select(&mut self, schema: &Schema) -> Result<()> {
+        let encoder = match self.output {
+            Output::Table => None,
+            Output::Csv => {
+                let names: Vec<String> = schema.fields.iter().map(|field| quoted(&field.name)).collect();
+                self.line(&names.join(","))?;
+                FormatSpec::Csv(CsvOptions::default()).text_encoder(schema)
+            }
+            Output::Json => FormatSpec::Json(JsonOptions::default()).text_encoder(schema),
+        };
+        let schema = schema.clone();
+        self.select = Some(Select { schema, encoder, measured: Vec::new(), widths: None, rows: 0 });
+        Ok(())
+    }
+
+    pub fn rows(&mut self, batch: &RecordBatch) -> Result<()> {
+        let Some(mut select) = self.select.take() else { return Ok(()) };
+        select.rows += batch.num_rows() as u64;
+        if let Some(encoder) = &mut select.encoder {
+            let mut bytes = Vec::new();
+            encoder.encode(batch, &mut bytes)?;
+            self.bytes(&bytes)?;
+        } else {
+            let columns = texts(batch, &select.schema, &self.context)?;
+            for row in 0..batch.num_rows() {
+                let cells: Vec<String> = columns.iter().map(|column| cell(column, row)).collect();
+                match &select.widths {
+                    Some(widths) => self.table_row(&cells, widths, &select.schema)?,
+                    None => select.measured.push(cells),
+                }
+            }
+            if select.widths.is_none() && select.measured.len() >= MEASURED_ROWS {
+                self.print_measured(&mut select)?;
+            }
+        }
+        self.select = Some(select);
+        Ok(())
+    }
+
+    /// The end of a statement.
+    pub fn end(&mut self) -> Result<()> {
+        if let Some(mut select) = self.select.take()
+            && self.output == Output::Table
+        {
+            self.print_measured(&mut select)?;
+            self.line(&format!("({} row{})", select.rows, if select.rows == 1 { "" } else { "s" }))?;
+        }
+        self.flush()
+    }
+
+    /// Rows of a print sink, as Flink's: `+I[a, 2024-05-01T12:00, 1]`.
+    pub fn print(&mut self, sink: &SinkSpec, batch: &RecordBatch) -> Result<()> {
+        let columns = texts(batch, &sink.schema, &self.context)?;
+        let prefix = match &sink.connector {
+            SinkConnector::Print { identifier: Some(identifier) } => format!("{identifier}> "),
+            _ => String::new(),
+        };
+        for row in 0..batch.num_rows() {
+            let cells: Vec<String> = columns
+                .iter()
+                .zip(&sink.schema.fields)
+                .map(|(column, field)| printed(column, row, &field.data_type))
+                .collect();
+            self.line(&format!("{prefix}+I[{}]", cells.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    /// Prints a text as it is.
+    pub fn text(&mut self, text: &str) -> Result<()> {
+        self.line(text)?;
+        self.flush()
+    }
+
+    pub fn flush(&mut self) -> Result<()> {
+        self.out.flush().map_err(stdout_failed)
+    }
+
+    fn print_measured(&mut self, select: &mut Select) -> Result<()> {
+        if select.widths.is_none() {
+            let widths = widths(&select.schema, &select.measured);
+            let header: Vec<String> = select.schema.fields.iter().map(|field| field.name.clone()).collect();
+            self.table_row(&header, &widths, &select.schema)?;
+            let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width + 2)).collect();
+            self.line(&rule.join("+"))?;
+            for cells in std::mem::take(&mut select.measured) {
+                self.table_row(&cells, &widths, &select.schema)?;
+            }
+            select.widths = Some(widths);
+        }
+        Ok(())
+    }
+
+    fn table_row(&mut self, cells: &[String], widths: &[usize], schema: &Schema) -> Result<()> {
+        let mut line = String::new();
+        for (index, (text, &width)) in cells.iter().zip(widths).enumerate() {
+            let fill = " ".repeat(width.saturating_sub(text.width()));
+            let bar = if index > 0 { " | " } else { " " };
+            let right = schema.fields[index].data_type.kind.is_numeric();
+            line.push_str(&if right { format!("{bar}{fill}{text}") } else { format!("{bar}{text}{fill}") });
+        }
+        let end = line.trim_end().len();
+        self.line(&line[..end])
+    }
+
+    fn line(&mut self, line: &str) -> Result<()> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.out.write_all(bytes).map_err(stdout_failed)
+    }
+}
+
+fn stdout_failed(error: std::io::Error) -> Error {
+    Error::io("write to", "stdout", error)
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
+}
+
+/// Every column as CAST(… AS STRING) gives it.
+fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
+    let text = |(index, field): (usize, &transom::types::Field)| {
+        let column = Expr::column(index, field.data_type.clone());
+        let text = resolve::cast(column, Type::string().nullable(), false)?.eval(batch, context)?;
+        Ok(text.as_string::<i32>().clone())
+    };
+    schema.fields.iter().enumerate().map(text).collect()
+}
+
+fn cell(column: &StringArray, row: usize) -> String {
+    if column.is_null(row) { "NULL".to_string() } else { column.value(row).replace(['\n', '\r', '\t'], " ") }
+}
+
+fn printed(column: &StringArray, row: usize, data_type: &DataType) -> String {
+    if column.is_null(row) {
+        return "null".to_string();
+    }
+    let text = column.value(row);
+    match data_type.kind {
+        Type::Timestamp(_) => iso(text),
+        Type::TimestampLtz(_) => format!("{}Z", iso(text)),
+        Type::Boolean => text.to_ascii_lowercase(),
+        _ => text.to_string(),
+    }
+}
+
+/// As Java's LocalDateTime prints: no seconds where they are zero, fractions in groups of three digits.
+fn iso(text: &str) -> String {
+    let text = text.replacen(' ', "T", 1);
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let digits = fraction.trim_end_matches('0');
+    if digits.is_empty() {
+        return whole.strip_suffix(":00").unwrap_or(whole).to_string();
+    }
+    format!("{whole}.{digits:0<width$}", width = digits.len().div_ceil(3) * 3)
+}
+
+fn widths(schema: &Schema, rows: &[Vec<String>]) -> Vec<usize> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
+        cells.min(WIDTH_MAX).max(schema.fields[column].name.width())
+    };
+    (0..schema.len()).map(width).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_print_as_javas_local_date_time() {
+        assert_eq!(iso("2024-05-01 12:00:00.000"), "2024-05-01T12:00");
+        assert_eq!(iso("2024-05-01 12:00:09.999"), "2024-05-01T12:00:09.999");
+        assert_eq!(iso("2024-05-01 12:00:10.5"), "2024-05-01T12:00:10.500");
+    }
+}

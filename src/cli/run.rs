@@ -1,0 +1,133 @@
+//! `transom run`.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow::array::RecordBatch;
+use clap::{Args, ValueEnum};
+use transom::error::{Error, Result};
+use transom::io::uring::Executor;
+use transom::job::{JobSummary, Report, RunOptions, Snapshot};
+use transom::plan::{JobPlan, SinkSpec};
+use transom::runner::run_script;
+
+use super::progress::Progress;
+use super::results::{Output, Results};
+use super::{Loaded, ScriptArgs, summary};
+
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub script: ScriptArgs,
+    /// Threads to run on [default: the cores of this machine]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    shards: Option<u16>,
+    /// Rows in a batch; changes the speed, never the answer
+    #[arg(long, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    batch_rows: u32,
+    /// How to print the rows of a SELECT
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    output: Output,
+    /// Print results and errors only
+    #[arg(short, long)]
+    quiet: bool,
+    /// What shards run on
+    #[arg(long, value_enum, default_value_t = ExecutorArg::Auto)]
+    executor: ExecutorArg,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ExecutorArg {
+    /// io_uring where it works, else plain threads
+    Auto,
+    /// Plain threads
+    Threads,
+}
+
+pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let interrupted = cancel.clone();
+    // A second Ctrl-C ends the process at once.
+    ctrlc::set_handler(move || {
+        if interrupted.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(|error| Error::usage(format!("cannot listen for Ctrl-C: {error}")))?;
+    let defaults = RunOptions::default();
+    let options = RunOptions {
+        shards: args.shards.map_or(defaults.shards, usize::from),
+        batch_rows: args.batch_rows as usize,
+        block_bytes: defaults.block_bytes,
+        executor: match args.executor {
+            ExecutorArg::Auto => Executor::Auto,
+            ExecutorArg::Threads => Executor::Threads,
+        },
+        cancel,
+    };
+    let shows_progress = !args.quiet && std::io::stderr().is_terminal();
+    let mut report = Terminal {
+        quiet: args.quiet,
+        progress: shows_progress.then(Progress::new),
+        results: Results::new(args.output),
+    };
+    let outcome = run_script(&loaded.text, &loaded.options, &options, &mut report);
+    report.clear_progress();
+    report.results.flush()?;
+    let summary = outcome?;
+    if summary.jobs.is_empty() && !args.quiet {
+        eprintln!("nothing ran: the script has no INSERT or SELECT");
+    }
+    Ok(())
+}
+
+struct Terminal {
+    quiet: bool,
+    progress: Option<Progress>,
+    results: Results,
+}
+
+impl Terminal {
+    fn clear_progress(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.clear();
+        }
+    }
+}
+
+impl Report for Terminal {
+    fn notice(&mut self, text: &str) {
+        if !self.quiet {
+            self.clear_progress();
+            eprintln!("note: {text}");
+        }
+    }
+    fn progress(&mut self, snapshot: &Snapshot) {
+        if let Some(progress) = &mut self.progress {
+            progress.show(snapshot);
+        }
+    }
+    fn statement_begins(&mut self, plan: &JobPlan) -> Result<()> {
+        self.results.begin(plan)
+    }
+    fn rows(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.clear_progress();
+        self.results.rows(batch)
+    }
+    fn print(&mut self, sink: &SinkSpec, batch: &RecordBatch) -> Result<()> {
+        self.clear_progress();
+        self.results.print(sink, batch)
+    }
+    fn explain(&mut self, text: &str) -> Result<()> {
+        self.results.text(text)
+    }
+    fn statement_ends(&mut self, job: &JobSummary) -> Result<()> {
+        self.clear_progress();
+        self.results.end()?;
+        if !self.quiet {
+            eprint!("{}", summary::text(job));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! The closing figures of a job, and how numbers and times read.
+
+use std::time::Duration;
+
+use transom::job::JobSummary;
+
+/// A block of aligned lines.
+pub fn text(job: &JobSummary) -> String {
+    let totals = &job.totals;
+    let mut lines = vec![(
+        "rows read",
+        format!(
+            "{} = {} used + {} filtered + {} late + {} malformed",
+            count(totals.rows_read()),
+            count(totals.rows_used()),
+            count(totals.rows_filtered),
+            count(totals.rows_late),
+            count(totals.rows_malformed)
+        ),
+    )];
+    if totals.copies_late > 0 {
+        lines.push((
+            "late copies",
+            format!("{} of rows in several windows, each for its own", count(totals.copies_late)),
+        ));
+    }
+    if totals.windows_fired > 0 {
+        lines.push(("windows fired", count(totals.windows_fired)));
+    }
+    let to = if job.sinks.is_empty() { String::new() } else { format!(" to {}", job.sinks.join(", ")) };
+    lines.push(("rows written", format!("{}{to}", count(totals.rows_written))));
+    if let Some(rule) = &job.watermark_rule {
+        lines.push(("watermark", rule.clone()));
+    }
+    lines.push((
+        "time",
+        format!(
+            "{}, {} rows/s on {} from {}",
+            duration(job.elapsed),
+            count(job.rows_per_second() as u64),
+            plural(job.shards, "shard"),
+            plural(job.files, "file")
+        ),
+    ));
+    if totals.state_bytes_peak > 0 {
+        lines.push(("peak state", bytes(totals.state_bytes_peak)));
+    }
+    lines.iter().map(|(name, value)| format!("{name:>14}  {value}\n")).collect()
+}
+
+/// Digits in groups of three.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+fn plural(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 60.0 => format!("{s:.2} s"),
+        s => format!("{} min {:.0} s", (s / 60.0).floor(), s % 60.0),
+    }
+}
+
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
+    let unit = (0..UNITS.len() - 1).find(|&unit| bytes >> (10 * (unit + 1)) == 0).unwrap_or(UNITS.len() - 1);
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{:.1} {}", bytes as f64 / f64::powi(1024.0, unit as i32), UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([count(0), count(999), count(1_000), count(12_345_678)], ["0", "999", "1,000", "12,345,678"]);
+        assert_eq!([bytes(17), bytes(1_536), bytes(5 << 30)], ["17 B", "1.5 KiB", "5.0 GiB"]);
+        assert_eq!(duration(Duration::from_millis(61_500)), "1 min 2 s");
+    }
+}

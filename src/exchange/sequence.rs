@@ -1,0 +1,116 @@
+//! The order in which the blocks of all splits count, worked out by each shard for itself.
+//!
+//! The next block is that of the split with the lowest watermark (of the first such split), which
+//! follows from the data alone: so the answer is the same on any number of shards. Every shard
+//! keeps its own copy of this small machine and feeds it from [`Progress`]; all copies agree.
+
+use super::progress::Progress;
+use crate::time::Watermark;
+
+/// A block with its place in the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    pub seq: u64,
+    pub split: usize,
+    pub block: usize,
+    /// The split's watermark before the block.
+    pub start: Watermark,
+}
+
+/// One shard's copy of the order.
+#[derive(Debug, Clone)]
+pub struct Sequencer {
+    seq: u64,
+    next_block: Vec<usize>,
+    block_count: Vec<usize>,
+    watermark: Vec<i64>,
+}
+
+impl Sequencer {
+    pub fn new(progress: &Progress) -> Self {
+        let splits = progress.split_count();
+        Sequencer {
+            seq: 0,
+            next_block: vec![0; splits],
+            block_count: (0..splits).map(|split| progress.block_count(split)).collect(),
+            watermark: vec![Watermark::SQL_START.0; splits],
+        }
+    }
+
+    /// The block whose turn it is; None when all blocks have had theirs.
+    pub fn current(&self) -> Option<Step> {
+        let active = (0..self.next_block.len()).filter(|&split| self.is_active(split));
+        active.min_by_key(|&split| (self.watermark[split], split)).map(|split| Step {
+            seq: self.seq,
+            split,
+            block: self.next_block[split],
+            start: Watermark(self.watermark[split]),
+        })
+    }
+
+    /// Moves past the current block if its watermark is known.
+    pub fn advance(&mut self, progress: &Progress) -> Option<Step> {
+        let step = self.current()?;
+        let watermark = progress.watermark(step.split, step.block)?;
+        self.watermark[step.split] = self.watermark[step.split].max(watermark);
+        self.next_block[step.split] += 1;
+        self.seq += 1;
+        Some(step)
+    }
+
+    /// Blocks that have had their turn.
+    pub fn turns(&self) -> u64 {
+        self.seq
+    }
+
+    /// True while blocks of the split are still to come.
+    pub fn is_active(&self, split: usize) -> bool {
+        self.next_block[split] < self.block_count[split]
+    }
+
+    /// Blocks of the split that have had their turn.
+    pub fn sequenced(&self, split: usize) -> usize {
+        self.next_block[split]
+    }
+
+    /// The lowest watermark that those splits have emitted which still have blocks; MAX when none has.
+    pub fn watermark_of(&self, splits: impl IntoIterator<Item = usize>) -> Watermark {
+        let active = splits.into_iter().filter(|&split| self.is_active(split));
+        active.map(|split| Watermark(self.watermark[split]).emitted()).min().unwrap_or(Watermark::MAX)
+    }
+
+    /// Splits with blocks still to come, the one whose turn it is first, then by watermark.
+    pub fn by_turn(&self) -> Vec<usize> {
+        let mut splits: Vec<usize> = (0..self.next_block.len()).filter(|&split| self.is_active(split)).collect();
+        splits.sort_by_key(|&split| (self.watermark[split], split));
+        splits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_split_with_the_lowest_watermark_goes_first() {
+        let progress = Progress::new(&[2, 2], 1, 10);
+        for (split, block, watermark) in [(0, 0, 50), (0, 1, 60), (1, 0, 20), (1, 1, 55)] {
+            progress.publish_watermark(split, block, watermark);
+        }
+        let mut sequencer = Sequencer::new(&progress);
+        let order: Vec<_> = std::iter::from_fn(|| sequencer.advance(&progress)).map(|s| (s.split, s.block)).collect();
+        assert_eq!(order, [(0, 0), (1, 0), (1, 1), (0, 1)]);
+        assert_eq!(sequencer.watermark_of([0, 1]), Watermark::MAX);
+    }
+
+    #[test]
+    fn an_unknown_watermark_holds_the_order() {
+        let progress = Progress::new(&[2], 1, 10);
+        let mut sequencer = Sequencer::new(&progress);
+        assert_eq!(sequencer.advance(&progress), None);
+        assert_eq!(sequencer.current().unwrap().block, 0);
+        progress.publish_watermark(0, 0, -7);
+        assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
+        assert_eq!(sequencer.watermark_of([0]), Watermark::MIN);
+    }
+}

@@ -1,0 +1,3 @@
+//! Where the engine meets the operating system's threads and cores.
+
+pub mod uring;

@@ -1,0 +1,319 @@
+//! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
+
+mod output;
+mod summary;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use arrow::array::RecordBatch;
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::error::{Error, Result};
+use crate::exchange::mesh;
+use crate::exchange::progress::Progress;
+use crate::io::uring::{self, Executor};
+use crate::limits;
+use crate::metrics::{ShardMetrics, Totals};
+use crate::plan::{JobPlan, SinkSpec};
+use crate::shard::program::Program;
+use crate::shard::reader::SplitEntry;
+use crate::shard::{Output, Shard, ShardParts, Work};
+use crate::source;
+use output::{OpenSink, Ordered};
+pub use summary::JobSummary;
+
+/// How a job runs; none of it changes the answer.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Threads; default: the cores that this process may use.
+    pub shards: usize,
+    pub batch_rows: usize,
+    pub block_bytes: usize,
+    pub executor: Executor,
+    /// Set to true by whoever wants the job to end.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions {
+            shards: std::thread::available_parallelism().map_or(1, usize::from),
+            batch_rows: limits::BATCH_ROWS_DEFAULT,
+            block_bytes: limits::BLOCK_BYTES_DEFAULT,
+            executor: Executor::Auto,
+            cancel: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}
+
+/// A look at a running job.
+#[derive(Debug, Clone, Copy)]
+pub struct Snapshot {
+    pub totals: Totals,
+    /// Of all files.
+    pub bytes_total: u64,
+    pub elapsed: Duration,
+}
+
+/// Whoever watches a job and takes its rows. Called on the thread that called [`run`].
+pub trait Report {
+    /// Something the user should know, one line.
+    fn notice(&mut self, _text: &str) {}
+    /// About ten times a second.
+    fn progress(&mut self, _snapshot: &Snapshot) {}
+    /// A statement's job is about to run.
+    fn statement_begins(&mut self, _plan: &JobPlan) -> Result<()> {
+        Ok(())
+    }
+    /// The text of an EXPLAIN statement.
+    fn explain(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+    /// A statement's job has ended well.
+    fn statement_ends(&mut self, _summary: &JobSummary) -> Result<()> {
+        Ok(())
+    }
+    /// Rows of a SELECT, in an order that does not depend on timing or on the number of shards.
+    fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
+        Ok(())
+    }
+    /// Rows of a print sink, in such an order too.
+    fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Watches nothing.
+pub struct NoReport;
+
+impl Report for NoReport {}
+
+/// What shards tell the thread that runs the job.
+enum Event {
+    Rows { sink: usize, seq: u64, order: i64, shard: usize, batch: RecordBatch },
+    Ended { result: Result<()> },
+}
+
+/// How often the job's thread looks up when nothing happens.
+const WATCH_INTERVAL: Duration = Duration::from_millis(100);
+/// A sleeping shard looks around at least this often, should a wake-up ever be missed.
+const SLEEP_LIMIT: Duration = Duration::from_millis(20);
+/// How long a shard waits for room in a queue before it tries again.
+const ROOM_WAIT: Duration = Duration::from_micros(50);
+/// Batches on their way from shards to the job's thread: a slow reader of results slows the job.
+const RESULT_BATCHES: usize = 64;
+
+/// Runs the plan to its end.
+///
+/// # Errors
+/// The first error of any shard, source or sink; then no output has become visible. Kind Cancelled
+/// when `options.cancel` was set.
+pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Result<JobSummary> {
+    let started = Instant::now();
+    let shards = shard_count(plan, options, report);
+    let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
+    let splits = open_splits(&program, options)?;
+    let mut sinks = Vec::new();
+    for spec in &program.sinks {
+        match OpenSink::open(spec, shards) {
+            Ok(sink) => sinks.push(sink),
+            Err(error) => {
+                sinks.iter().for_each(OpenSink::abort);
+                return Err(error);
+            }
+        }
+    }
+    let outcome = run_shards(&program, &splits, &sinks, shards, options, started, report);
+    match outcome {
+        Ok(totals) => {
+            commit(&sinks)?;
+            Ok(JobSummary::new(&program, totals, shards, splits.len(), started.elapsed()))
+        }
+        Err(error) => {
+            sinks.iter().for_each(OpenSink::abort);
+            Err(error)
+        }
+    }
+}
+
+/// Makes the output of all sinks visible; from the first that fails on, nothing of the rest.
+fn commit(sinks: &[OpenSink]) -> Result<()> {
+    for (index, sink) in sinks.iter().enumerate() {
+        if let Err(error) = sink.commit() {
+            sinks[index..].iter().for_each(OpenSink::abort);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+fn shard_count(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> usize {
+    let most = plan.config.key_groups as usize;
+    if options.shards > most {
+        report.notice(&format!(
+            "{} shards asked for, but state is dealt out in {most} key groups: running {most} shards (set 'pipeline.max-parallelism' for more)",
+            options.shards
+        ));
+    }
+    options.shards.clamp(1, most)
+}
+
+fn open_splits(program: &Program, options: &RunOptions) -> Result<Arc<Vec<SplitEntry>>> {
+    let mut splits = Vec::new();
+    for (branch, reads) in program.branches.iter().enumerate() {
+        let opened = source::open(&reads.scan, options.block_bytes)?;
+        splits.extend(opened.into_iter().map(|split| SplitEntry { branch, split }));
+    }
+    Ok(Arc::new(splits))
+}
+
+fn run_shards(
+    program: &Arc<Program>,
+    splits: &Arc<Vec<SplitEntry>>,
+    sinks: &[OpenSink],
+    shards: usize,
+    options: &RunOptions,
+    started: Instant,
+    report: &mut dyn Report,
+) -> Result<Totals> {
+    let block_counts: Vec<usize> = splits.iter().map(|entry| entry.split.block_count()).collect();
+    let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
+    let progress = Arc::new(Progress::new(&block_counts, shards, in_flight));
+    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
+    let (events, inbox) = bounded(RESULT_BATCHES);
+    let mut bodies = Vec::new();
+    for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
+        let outputs = open_outputs(sinks, shard, &events)?;
+        let parts = ShardParts {
+            program: program.clone(),
+            progress: progress.clone(),
+            splits: splits.clone(),
+            endpoint,
+            outputs,
+            metrics: metrics[shard].clone(),
+        };
+        let (progress, events) = (progress.clone(), events.clone());
+        bodies.push(move || {
+            let run = std::panic::AssertUnwindSafe(|| run_shard(parts, &progress));
+            let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+            // The job's thread listens until the last shard has said this.
+            let _ = events.send(Event::Ended { result });
+        });
+    }
+    drop(events);
+    let uring = use_uring(options, report);
+    let handles = uring::spawn_shards(bodies, uring).map_err(|error| Error::io("start", "a shard's thread", error));
+    if handles.is_err() {
+        progress.stop();
+    }
+    let bytes_total = splits.iter().map(|entry| entry.split.bytes()).sum();
+    let snapshot =
+        || Snapshot { totals: Totals::of(metrics.iter().map(Arc::as_ref)), bytes_total, elapsed: started.elapsed() };
+    let outcome = watch(&inbox, &progress, program, &options.cancel, &snapshot, report);
+    for handle in handles? {
+        if handle.join().is_err() {
+            return Err(Error::internal("a shard's thread panicked"));
+        }
+    }
+    outcome?;
+    Ok(snapshot().totals)
+}
+
+fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Result<Vec<Box<dyn Output>>> {
+    sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events)).collect()
+}
+
+fn use_uring(options: &RunOptions, report: &mut dyn Report) -> bool {
+    if options.executor == Executor::Threads {
+        return false;
+    }
+    let why_not = uring::why_not();
+    if let Some(why) = &why_not {
+        report
+            .notice(&format!("io_uring cannot be used here ({why}); running on plain threads, with the same results"));
+    }
+    why_not.is_none()
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Error::internal(format!("a shard failed: {text}"))
+}
+
+fn run_shard(parts: ShardParts, progress: &Progress) -> Result<()> {
+    let mut shard = Shard::new(parts)?;
+    let parker = shard.take_parker();
+    while !progress.is_stopped() {
+        match shard.step()? {
+            Work::Done => {}
+            Work::Finished => return Ok(()),
+            Work::Waiting => {
+                let limit = if shard.is_kept_back() { ROOM_WAIT } else { SLEEP_LIMIT };
+                match &parker {
+                    Some(parker) => parker.park_timeout(limit),
+                    None => std::thread::yield_now(),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes events until every shard has ended; the first error stops the others.
+fn watch(
+    inbox: &Receiver<Event>,
+    progress: &Progress,
+    program: &Program,
+    cancel: &AtomicBool,
+    snapshot: &dyn Fn() -> Snapshot,
+    report: &mut dyn Report,
+) -> Result<()> {
+    let mut ordered = Ordered::default();
+    let mut outcome = Ok(());
+    let mut next_report = Instant::now() + WATCH_INTERVAL;
+    loop {
+        // Read before the channel is: what these blocks gave is in the channel by now.
+        let complete = progress.completed_by_all();
+        let event = inbox.recv_timeout(WATCH_INTERVAL);
+        let mut next = match event {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        while let Some(event) = next {
+            match event {
+                Event::Rows { sink, seq, order, shard, batch } => ordered.insert((seq, order, shard), sink, batch),
+                Event::Ended { result: Ok(()) } => {}
+                Event::Ended { result } => fail(&mut outcome, result, progress),
+            }
+            next = inbox.try_recv().ok();
+        }
+        let result = ordered.release(complete, program, report);
+        fail(&mut outcome, result, progress);
+        if cancel.load(Ordering::Relaxed) {
+            fail(&mut outcome, Err(Error::cancelled()), progress);
+        }
+        if Instant::now() >= next_report {
+            report.progress(&snapshot());
+            next_report = Instant::now() + WATCH_INTERVAL;
+        }
+    }
+    outcome?;
+    ordered.release(u64::MAX, program, report)
+}
+
+fn fail(outcome: &mut Result<()>, result: Result<()>, progress: &Progress) {
+    if result.is_err() {
+        progress.stop();
+        if outcome.is_ok() {
+            *outcome = result;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Where shards leave their rows: files and the like on the shard itself, results for the caller
+//! through the job's thread, which puts them in order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use crossbeam::channel::Sender;
+
+use super::{Event, Report};
+use crate::error::{Error, Result};
+use crate::plan::{SinkConnector, SinkSpec};
+use crate::shard::Output;
+use crate::shard::program::Program;
+use crate::sink::{self, Sink, SinkWriter};
+
+/// A sink of a running job.
+pub enum OpenSink {
+    /// Each shard writes for itself.
+    Own(Arc<dyn Sink>),
+    /// Rows go to the caller.
+    Caller,
+}
+
+impl OpenSink {
+    pub fn open(spec: &SinkSpec, shards: usize) -> Result<Self> {
+        Ok(match spec.connector {
+            SinkConnector::Collect | SinkConnector::Print { .. } => OpenSink::Caller,
+            SinkConnector::Filesystem { .. } | SinkConnector::Blackhole => OpenSink::Own(sink::open(spec, shards)?),
+        })
+    }
+    pub fn commit(&self) -> Result<()> {
+        if let OpenSink::Own(sink) = self { sink.commit() } else { Ok(()) }
+    }
+    pub fn abort(&self) {
+        if let OpenSink::Own(sink) = self {
+            sink.abort();
+        }
+    }
+    pub(super) fn output(&self, index: usize, shard: usize, events: &Sender<Event>) -> Result<Box<dyn Output>> {
+        Ok(match self {
+            OpenSink::Own(sink) => Box::new(OwnOutput(sink.writer(shard)?)),
+            OpenSink::Caller => Box::new(CallerOutput { sink: index, shard, events: events.clone() }),
+        })
+    }
+}
+
+struct OwnOutput(Box<dyn SinkWriter>);
+
+impl Output for OwnOutput {
+    fn write(&mut self, _seq: u64, _order: i64, batch: &RecordBatch) -> Result<()> {
+        self.0.write(batch)
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+struct CallerOutput {
+    sink: usize,
+    shard: usize,
+    events: Sender<Event>,
+}
+
+impl Output for CallerOutput {
+    fn write(&mut self, seq: u64, order: i64, batch: &RecordBatch) -> Result<()> {
+        let event = Event::Rows { sink: self.sink, seq, order, shard: self.shard, batch: batch.clone() };
+        // The job's thread listens until all shards have ended.
+        self.events.send(event).map_err(|_| Error::internal("nobody takes the results"))
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Rows that wait until all rows before them have come: by block, window end, shard.
+#[derive(Default)]
+pub struct Ordered {
+    waiting: BTreeMap<(u64, i64, usize), Vec<(usize, RecordBatch)>>,
+}
+
+impl Ordered {
+    pub fn insert(&mut self, place: (u64, i64, usize), sink: usize, batch: RecordBatch) {
+        self.waiting.entry(place).or_default().push((sink, batch));
+    }
+
+    /// Hands out, in order, what belongs to the first `blocks` blocks.
+    pub fn release(&mut self, blocks: u64, program: &Program, report: &mut dyn Report) -> Result<()> {
+        while let Some(entry) = self.waiting.first_entry() {
+            if entry.key().0 >= blocks {
+                break;
+            }
+            for (sink, batch) in entry.remove() {
+                let spec = &program.sinks[sink];
+                match spec.connector {
+                    SinkConnector::Print { .. } => report.print(spec, &batch)?,
+                    _ => report.rows(&batch)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Counters of one shard, written by its thread alone and read by others without locks.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+/// A number that only its shard changes.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn add(&self, amount: u64) {
+        // One writer: load and store need not be one operation.
+        self.0.store(self.get() + amount, Ordering::Relaxed);
+    }
+    pub fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a shard counts. Rows are those of files; a row counts where its block was read, or, if it
+/// was late, where its key lives.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct ShardMetrics {
+    pub bytes_read: Counter,
+    /// Rows decoded, malformed ones not included.
+    pub rows_decoded: Counter,
+    pub rows_malformed: Counter,
+    /// Removed by a filter between the table and the first window operator or sink.
+    pub rows_filtered: Counter,
+    /// Dropped because all windows of the row had fired, at first window operators.
+    pub rows_late: Counter,
+    /// Rows that a window function had given to several windows, each copy dropped for its own window.
+    pub copies_late: Counter,
+    pub windows_open: Counter,
+    pub windows_fired: Counter,
+    pub rows_written: Counter,
+    pub state_bytes: Counter,
+    pub state_bytes_peak: Counter,
+    /// The lowest watermark of the stages, in milliseconds since 1970.
+    watermark: AtomicI64,
+}
+
+/// A reading of all shards' counters, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub bytes_read: u64,
+    pub rows_decoded: u64,
+    pub rows_malformed: u64,
+    pub rows_filtered: u64,
+    pub rows_late: u64,
+    /// Copies of rows, one a window, that were dropped for theirs; such rows count as used.
+    pub copies_late: u64,
+    pub windows_open: u64,
+    pub windows_fired: u64,
+    pub rows_written: u64,
+    /// Sum of the shards' peaks, which need not have been at one time.
+    pub state_bytes_peak: u64,
+    /// The lowest of the shards'.
+    pub watermark: i64,
+}
+
+impl ShardMetrics {
+    pub fn set_watermark(&self, watermark: i64) {
+        self.watermark.store(watermark, Ordering::Relaxed);
+    }
+    pub fn set_state_bytes(&self, bytes: u64) {
+        self.state_bytes.set(bytes);
+        if bytes > self.state_bytes_peak.get() {
+            self.state_bytes_peak.set(bytes);
+        }
+    }
+}
+
+impl Totals {
+    pub fn of<'a>(shards: impl IntoIterator<Item = &'a ShardMetrics>) -> Self {
+        let mut totals = Totals { watermark: i64::MAX, ..Totals::default() };
+        for shard in shards {
+            totals.bytes_read += shard.bytes_read.get();
+            totals.rows_decoded += shard.rows_decoded.get();
+            totals.rows_malformed += shard.rows_malformed.get();
+            totals.rows_filtered += shard.rows_filtered.get();
+            totals.rows_late += shard.rows_late.get();
+            totals.copies_late += shard.copies_late.get();
+            totals.windows_open += shard.windows_open.get();
+            totals.windows_fired += shard.windows_fired.get();
+            totals.rows_written += shard.rows_written.get();
+            totals.state_bytes_peak += shard.state_bytes_peak.get();
+            totals.watermark = totals.watermark.min(shard.watermark.load(Ordering::Relaxed));
+        }
+        totals
+    }
+
+    /// Rows read from files, malformed ones included.
+    pub fn rows_read(&self) -> u64 {
+        self.rows_decoded + self.rows_malformed
+    }
+    /// Rows that went into a window or to a sink: what is left of those read.
+    pub fn rows_used(&self) -> u64 {
+        self.rows_decoded - (self.rows_filtered + self.rows_late).min(self.rows_decoded)
+    }
+}

@@ -1,0 +1,50 @@
+//! Runs a whole Flink SQL script: the public door for the binary, the harness and programs.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result};
+use crate::job::{self, JobSummary, Report, RunOptions};
+use crate::sql::{self, Action, ScriptOptions, Statement};
+
+/// What the jobs of a script came to, in script order.
+#[derive(Debug, Clone, Default)]
+pub struct ScriptSummary {
+    pub jobs: Vec<JobSummary>,
+}
+
+/// Checks the whole script, then runs its statements one after the other.
+///
+/// # Errors
+/// The first error; the statements before it have run (none if the script itself is wrong).
+pub fn run_script(
+    text: &str,
+    options: &ScriptOptions,
+    run: &RunOptions,
+    report: &mut dyn Report,
+) -> Result<ScriptSummary> {
+    let script = sql::compile(text, options)?;
+    for warning in &script.warnings {
+        report.notice(warning);
+    }
+    let ignored: BTreeSet<&str> = script.statements.iter().flat_map(Statement::ignored_settings).collect();
+    if !ignored.is_empty() {
+        let list = ignored.into_iter().collect::<Vec<_>>().join(", ");
+        report.notice(&format!("settings that mean nothing on one machine: {list}"));
+    }
+    let mut summary = ScriptSummary::default();
+    for statement in &script.statements {
+        let placed = |error: Error| error.in_statement(statement.number);
+        let plan = match &statement.action {
+            Action::Explain(text) => {
+                report.explain(text)?;
+                continue;
+            }
+            Action::Insert(plan) | Action::Select { plan, .. } => plan,
+        };
+        report.statement_begins(plan)?;
+        let job = job::run(plan, run, report).map_err(placed)?;
+        report.statement_ends(&job)?;
+        summary.jobs.push(job);
+    }
+    Ok(summary)
+}

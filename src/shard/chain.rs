@@ -1,0 +1,116 @@
+//! Runs the links of a chain over a batch.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::{filter as filter_array, filter_record_batch, take};
+use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
+
+use super::program::Link;
+use crate::error::{Error, Result};
+use crate::expr::{EvalContext, Expr};
+use crate::plan::WindowSpec;
+use crate::window::assigner;
+
+/// Rows under way, with the watermark before each row where somebody may need it.
+#[derive(Debug, Clone)]
+pub struct Flow {
+    pub rows: RecordBatch,
+    pub before: Option<Int64Array>,
+}
+
+/// Runs the chain; adds to `filtered` the rows that its filters removed.
+pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut u64) -> Result<Flow> {
+    let mut copies = false;
+    for link in chain {
+        if flow.rows.num_rows() == 0 {
+            return Ok(Flow { rows: empty_of(chain), before: None });
+        }
+        flow = match link {
+            Link::Calc { filter, exprs, schema } => {
+                // Behind a window function rows are copies, one a window: the row itself was used.
+                let counter = if copies { &mut 0 } else { &mut *filtered };
+                let flow = apply_filter(filter.as_ref(), flow, context, counter)?;
+                Flow { rows: project(exprs, schema, &flow.rows, context)?, before: flow.before }
+            }
+            Link::Assign { window, time, schema } => {
+                copies = true;
+                assign(window, *time, schema, flow)?
+            }
+        };
+    }
+    Ok(flow)
+}
+
+fn empty_of(chain: &[Link]) -> RecordBatch {
+    let (Link::Calc { schema, .. } | Link::Assign { schema, .. }) = chain.last().expect("called within a link");
+    RecordBatch::new_empty(schema.clone())
+}
+
+fn apply_filter(filter: Option<&Expr>, flow: Flow, context: &EvalContext, filtered: &mut u64) -> Result<Flow> {
+    let Some(filter) = filter else { return Ok(flow) };
+    let keep = filter.eval_filter(&flow.rows, context)?;
+    let removed = flow.rows.num_rows() - keep.true_count();
+    if removed == 0 {
+        return Ok(flow);
+    }
+    *filtered += removed as u64;
+    let rows = filter_record_batch(&flow.rows, &keep).map_err(arrow_failed)?;
+    let before = match flow.before {
+        Some(before) => Some(filter_array(&before, &keep).map_err(arrow_failed)?.as_primitive().clone()),
+        None => None,
+    };
+    Ok(Flow { rows, before })
+}
+
+/// Evaluates one expression a column.
+pub fn project(exprs: &[Expr], schema: &SchemaRef, rows: &RecordBatch, context: &EvalContext) -> Result<RecordBatch> {
+    let columns = exprs.iter().map(|expr| expr.eval(rows, context)).collect::<Result<Vec<_>>>()?;
+    batch_of(schema, columns, rows.num_rows())
+}
+
+/// A batch that knows its number of rows even without columns.
+pub fn batch_of(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(arrow_failed)
+}
+
+/// The event times of a time column.
+pub fn times_of(column: &ArrayRef) -> &[i64] {
+    column.as_primitive::<TimestampMillisecondType>().values()
+}
+
+fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> Result<Flow> {
+    let time_column = flow.rows.column(time);
+    let (mut from, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, &time) in times_of(time_column).iter().enumerate() {
+        assigner::for_each_window(window, time, &mut |start, end| {
+            from.push(row as u32);
+            starts.push(start);
+            ends.push(end);
+        });
+    }
+    let window_times: Vec<i64> = ends.iter().map(|end| end.saturating_sub(1)).collect();
+    let from = UInt32Array::from(from);
+    let mut columns = Vec::with_capacity(schema.fields().len());
+    for column in flow.rows.columns() {
+        columns.push(take(column, &from, None).map_err(arrow_failed)?);
+    }
+    for (values, field) in [starts, ends, window_times].into_iter().zip(&schema.fields()[columns.len()..]) {
+        columns.push(timestamps(values, field.data_type()));
+    }
+    let before = match &flow.before {
+        Some(before) => Some(take(before, &from, None).map_err(arrow_failed)?.as_primitive().clone()),
+        None => None,
+    };
+    Ok(Flow { rows: batch_of(schema, columns, from.len())?, before })
+}
+
+fn timestamps(values: Vec<i64>, data_type: &arrow::datatypes::DataType) -> ArrayRef {
+    let array = arrow::array::TimestampMillisecondArray::from(values);
+    Arc::new(array.with_data_type(data_type.clone()))
+}
+
+pub fn arrow_failed(error: arrow::error::ArrowError) -> Error {
+    Error::internal(format!("a column kernel failed: {error}"))
+}

@@ -1,0 +1,377 @@
+//! A shard: one thread's whole part of a job, as a synchronous state machine.
+//!
+//! [`Shard::step`] does one unit of work and says whether there was any. It waits for nothing, knows
+//! no clock and no thread, so the same code runs on pinned executors ([`crate::job`]) and under a
+//! seeded scheduler in tests. This is the only place that holds two stages at once.
+//!
+//! For each block of the order, in that order: the reader's shard routes the block's rows to their
+//! owners; each owner gives them to the first window operators and moves their watermark to what it
+//! is after the block; results go on to the next stage in the same way, or to the sink.
+
+mod chain;
+pub mod program;
+pub mod reader;
+mod route;
+#[cfg(test)]
+mod sim;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+
+use crate::error::Result;
+use crate::exchange::mesh::Endpoint;
+use crate::exchange::progress::Progress;
+use crate::exchange::sequence::{Sequencer, Step};
+use crate::exchange::{Message, Part};
+use crate::metrics::ShardMetrics;
+use crate::plan::WindowSpec;
+use crate::time::Watermark;
+use crate::window::{Deadlines, WindowOperator, operator};
+use chain::Flow;
+use program::{Producer, Program, Target};
+use reader::{Block, Reader, ScanContext, SplitEntry};
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    Done,
+    /// Nothing to do until another shard does something.
+    Waiting,
+    /// All input is processed and all output handed over.
+    Finished,
+}
+
+/// Takes a pipeline's rows on one shard.
+pub trait Output: Send {
+    /// `seq` and `order` place the batch among those of other shards: by block, then window end.
+    fn write(&mut self, seq: u64, order: i64, batch: &RecordBatch) -> Result<()>;
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// A step of the order that this shard has yet to process.
+struct Due {
+    step: Step,
+    /// After the block, for each stage.
+    watermarks: Vec<Watermark>,
+}
+
+/// See the module.
+pub struct Shard {
+    id: usize,
+    program: Arc<Program>,
+    scan_schemas: Vec<SchemaRef>,
+    progress: Arc<Progress>,
+    splits: Arc<Vec<SplitEntry>>,
+    sequencer: Sequencer,
+    reader: Reader,
+    endpoint: Endpoint,
+    /// By port, then by sending shard; each in the order of `seq`.
+    inbox: Vec<Vec<VecDeque<Message>>>,
+    due: VecDeque<Due>,
+    /// The next stage that takes the first due step.
+    stage: usize,
+    operators: Vec<Box<dyn WindowOperator + Send>>,
+    /// By stage: which of the rows on their way there need a mark.
+    deadlines: Vec<Deadlines>,
+    outputs: Vec<Option<Box<dyn Output>>>,
+    metrics: Arc<ShardMetrics>,
+}
+
+/// What a job gives to each of its shards.
+pub struct ShardParts {
+    pub program: Arc<Program>,
+    pub progress: Arc<Progress>,
+    pub splits: Arc<Vec<SplitEntry>>,
+    pub endpoint: Endpoint,
+    /// One a sink of the program.
+    pub outputs: Vec<Box<dyn Output>>,
+    pub metrics: Arc<ShardMetrics>,
+}
+
+impl Shard {
+    pub fn new(parts: ShardParts) -> Result<Self> {
+        let ShardParts { program, progress, splits, endpoint, outputs, metrics } = parts;
+        let shards = endpoint.shards();
+        let inbox = program.ports.iter().map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect();
+        Ok(Shard {
+            id: endpoint.shard(),
+            scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
+            sequencer: Sequencer::new(&progress),
+            reader: Reader::new(progress.clone(), splits.clone()),
+            operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
+            deadlines: program.stages.iter().map(|stage| Deadlines::new(&stage.spec)).collect::<Result<_>>()?,
+            outputs: outputs.into_iter().map(Some).collect(),
+            due: VecDeque::new(),
+            stage: 0,
+            program,
+            progress,
+            splits,
+            endpoint,
+            inbox,
+            metrics,
+        })
+    }
+
+    /// Where the shard's thread sleeps while it waits; once.
+    pub fn take_parker(&mut self) -> Option<crossbeam::sync::Parker> {
+        self.endpoint.take_parker()
+    }
+
+    /// True while messages are kept because a queue is full: nobody wakes the shard when there is room.
+    pub fn is_kept_back(&self) -> bool {
+        self.endpoint.kept() > 0
+    }
+
+    /// Does one unit of work: the one nearest to the output that can be done.
+    pub fn step(&mut self) -> Result<Work> {
+        self.endpoint.flush();
+        let inbox = &mut self.inbox;
+        let arrived = self.endpoint.drain(|from, message| inbox[message.port][from].push_back(message));
+        if self.take_turns()? | self.process_stage()? {
+            return Ok(Work::Done);
+        }
+        // What could not be sent yet must go before more is made.
+        if self.endpoint.kept() == 0 && (self.decode()? || self.reader.claim(&self.sequencer)?) {
+            self.endpoint.wake_all();
+            return Ok(Work::Done);
+        }
+        if self.sequencer.current().is_none() && self.due.is_empty() && self.endpoint.kept() == 0 {
+            self.finish()?;
+            return Ok(Work::Finished);
+        }
+        Ok(if arrived { Work::Done } else { Work::Waiting })
+    }
+
+    fn decode(&mut self) -> Result<bool> {
+        let (program, schemas) = (&self.program, &self.scan_schemas);
+        let scan_of = |branch: usize| ScanContext {
+            spec: &program.branches[branch].scan,
+            schema: &schemas[branch],
+            context: &program.context,
+        };
+        self.reader.decode(&scan_of, program.batch_rows, program.rule)
+    }
+
+    /// Follows the order as far as it is known, and routes this shard's blocks when their turn comes.
+    fn take_turns(&mut self) -> Result<bool> {
+        let mut any = false;
+        while let Some(step) = self.sequencer.current() {
+            if let Some(block) = self.reader.take_turn(step.split, step.block, step.start, self.program.rule) {
+                self.route_block(step, block)?;
+                self.endpoint.wake_all();
+                any = true;
+            }
+            if self.sequencer.advance(&self.progress).is_none() {
+                break;
+            }
+            let watermarks = self.program.stages.iter().map(|stage| self.watermark_of(&stage.branches, None)).collect();
+            self.due.push_back(Due { step, watermarks });
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// The watermark of a stage's inputs, without split `except`.
+    fn watermark_of(&self, branches: &[usize], except: Option<usize>) -> Watermark {
+        let feeds = |&split: &usize| Some(split) != except && branches.contains(&self.splits[split].branch);
+        self.sequencer.watermark_of((0..self.splits.len()).filter(feeds))
+    }
+
+    fn route_block(&mut self, step: Step, block: Block) -> Result<()> {
+        let program = self.program.clone();
+        let branch = &program.branches[self.splits[step.split].branch];
+        self.metrics.rows_decoded.add(block.stats.rows);
+        self.metrics.rows_malformed.add(block.stats.malformed);
+        self.metrics.bytes_read.add(block.stats.bytes);
+        let spec = match branch.to {
+            Target::Port(port) => Some(&program.stages[program.ports[port].stage]),
+            Target::Sink(_) => None,
+        };
+        let others = spec.map_or(Watermark::MAX, |stage| self.watermark_of(&stage.branches, Some(step.split)));
+        let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
+        let (mut watermark, mut filtered) = (step.start, 0);
+        for batch in block.batches {
+            let mut before = None;
+            if let (Some(stage), Some(values)) = (spec, &batch.watermarks) {
+                let after = program.rule.after(watermark, values);
+                let time = branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
+                let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
+                if route::may_be_behind(&stage.spec, lowest, after.emitted().min(others)) {
+                    before = Some(program.rule.before_each(watermark, values).0.into());
+                }
+                watermark = after;
+            }
+            let flow = chain::run(&branch.chain, Flow { rows: batch.rows, before }, &program.context, &mut filtered)?;
+            match branch.to {
+                Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
+                Target::Port(port) => {
+                    let stage = program.ports[port].stage;
+                    let (spec, deadlines) = (&program.stages[stage].spec, &mut self.deadlines[stage]);
+                    for (owner, batch) in route::route(flow, spec, deadlines, program.groups, others)? {
+                        parts[owner].push(Part { order: 0, batch });
+                    }
+                }
+            }
+        }
+        self.metrics.rows_filtered.add(filtered);
+        if let Target::Port(port) = branch.to {
+            for (to, parts) in parts.into_iter().enumerate() {
+                self.endpoint.send(to, Message { port, seq: step.seq, parts });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the first due step to the next stage, if all of the stage's input for it is there.
+    fn process_stage(&mut self) -> Result<bool> {
+        let Some(due) = self.due.front() else { return Ok(false) };
+        if self.endpoint.kept() > self.endpoint.shards() * crate::limits::BLOCKS_IN_FLIGHT_PER_SHARD {
+            return Ok(false);
+        }
+        let (seq, split) = (due.step.seq, due.step.split);
+        if self.stage < self.program.stages.len() {
+            let watermark = due.watermarks[self.stage];
+            let Some(parts) = self.input_of(self.stage, seq, split) else { return Ok(false) };
+            self.run_stage(self.stage, seq, watermark, parts)?;
+            self.stage += 1;
+        }
+        if self.stage == self.program.stages.len() {
+            self.due.pop_front();
+            self.stage = 0;
+            self.progress.complete(self.id, seq + 1);
+            self.update_metrics();
+            // Others may wait for leave to read ahead.
+            self.endpoint.wake_all();
+        }
+        Ok(true)
+    }
+
+    /// All parts of a stage's input for one block, in an order that does not depend on the number of
+    /// shards; None while a message is missing.
+    fn input_of(&mut self, stage: usize, seq: u64, split: usize) -> Option<Vec<Part>> {
+        let branch = self.splits[split].branch;
+        let has = |queue: &VecDeque<Message>| queue.front().is_some_and(|message| message.seq == seq);
+        let ports = &self.program.stages[stage].ports;
+        for &port in ports {
+            let complete = match self.program.ports[port].from {
+                Producer::Branch(from) => from != branch || self.inbox[port].iter().any(has),
+                Producer::Stage(_) => self.inbox[port].iter().all(has),
+            };
+            if !complete {
+                return None;
+            }
+        }
+        let mut parts = Vec::new();
+        for &port in ports {
+            for queue in &mut self.inbox[port] {
+                if has(queue) {
+                    parts.extend(queue.pop_front().into_iter().flat_map(|message| message.parts));
+                }
+            }
+        }
+        parts.sort_by_key(|part| part.order);
+        Some(parts)
+    }
+
+    fn run_stage(&mut self, index: usize, seq: u64, watermark: Watermark, parts: Vec<Part>) -> Result<()> {
+        let program = self.program.clone();
+        let stage = &program.stages[index];
+        let mut fired: Vec<(i64, RecordBatch)> = Vec::new();
+        let window_end = stage.spec.keys.len() + stage.spec.aggregates.len() + 1;
+        let ordered = stage.spec.ordered;
+        let mut emit = |batch: RecordBatch| {
+            place_by_end(&batch, window_end, ordered, &mut fired);
+            Ok(())
+        };
+        let others = self.operators.iter().enumerate().filter(|(other, _)| *other != index);
+        let mut state_bytes: u64 = others.map(|(_, operator)| operator.state_bytes()).sum();
+        let operator = &mut self.operators[index];
+        for part in &parts {
+            operator.process(&part.batch, &mut emit)?;
+        }
+        // Before windows fire: the most that there will be at this block.
+        state_bytes += operator.state_bytes();
+        operator.advance(watermark, &mut emit)?;
+        self.metrics.set_watermark(watermark.0);
+        self.metrics.set_state_bytes(state_bytes);
+        self.hand_on(index, seq, fired)
+    }
+
+    fn hand_on(&mut self, index: usize, seq: u64, fired: Vec<(i64, RecordBatch)>) -> Result<()> {
+        let program = self.program.clone();
+        let stage = &program.stages[index];
+        let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
+        for (order, rows) in fired {
+            // Rows that HAVING removes were used: they count in their window.
+            let flow = chain::run(&stage.chain, Flow { rows, before: None }, &program.context, &mut 0)?;
+            match stage.to {
+                Target::Sink(sink) => self.write(sink, seq, order, &flow.rows)?,
+                Target::Port(port) => {
+                    let stage = program.ports[port].stage;
+                    let (spec, deadlines) = (&program.stages[stage].spec, &mut self.deadlines[stage]);
+                    for (owner, batch) in route::route(flow, spec, deadlines, program.groups, Watermark::MAX)? {
+                        parts[owner].push(Part { order, batch });
+                    }
+                }
+            }
+        }
+        if let Target::Port(port) = stage.to {
+            for (to, parts) in parts.into_iter().enumerate() {
+                self.endpoint.send(to, Message { port, seq, parts });
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, sink: usize, seq: u64, order: i64, rows: &RecordBatch) -> Result<()> {
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        self.metrics.rows_written.add(rows.num_rows() as u64);
+        match &mut self.outputs[sink] {
+            Some(output) => output.write(seq, order, rows),
+            None => Ok(()),
+        }
+    }
+
+    fn update_metrics(&mut self) {
+        let is_first = |index: &usize| {
+            let ports = &self.program.stages[*index].ports;
+            ports.iter().any(|&port| matches!(self.program.ports[port].from, Producer::Branch(_)))
+        };
+        let late_of = |copies: bool| -> u64 {
+            let counts = |index: &usize| {
+                matches!(self.program.stages[*index].spec.window, WindowSpec::Attached { .. }) == copies
+            };
+            let first = (0..self.operators.len()).filter(is_first).filter(counts);
+            first.map(|index| self.operators[index].late_rows()).sum()
+        };
+        let sum = |of: fn(&dyn WindowOperator) -> u64| self.operators.iter().map(|op| of(op.as_ref())).sum::<u64>();
+        self.metrics.rows_late.set(late_of(false));
+        self.metrics.copies_late.set(late_of(true));
+        self.metrics.windows_open.set(sum(|op| op.open_windows()));
+        self.metrics.windows_fired.set(sum(|op| op.fired_windows()));
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.outputs.iter_mut().filter_map(Option::take).try_for_each(|output| output.finish())
+    }
+}
+
+/// Puts a batch of results in its place by window end. Where the order counts, a batch of sessions, whose
+/// ends differ, is cut so that those of other shards find their places between.
+fn place_by_end(batch: &RecordBatch, window_end: usize, ordered: bool, fired: &mut Vec<(i64, RecordBatch)>) {
+    let ends = chain::times_of(batch.column(window_end));
+    if !ordered {
+        fired.extend(ends.first().map(|&end| (end, batch.clone())));
+        return;
+    }
+    let mut from = 0;
+    for run in ends.chunk_by(|a, b| a == b) {
+        fired.push((run[0], batch.slice(from, run.len())));
+        from += run.len();
+    }
+}

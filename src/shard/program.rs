@@ -1,0 +1,170 @@
+//! A plan cut into what one shard does at a time: branches that read, stages that keep state.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+
+use crate::error::Result;
+use crate::expr::{EvalContext, Expr};
+use crate::key::KeyGroups;
+use crate::plan::{JobPlan, Node, ScanSpec, SinkSpec, WindowAggregateSpec, WindowSpec};
+use crate::watermark::WatermarkRule;
+
+/// Work without state on each batch.
+#[derive(Debug, Clone)]
+pub enum Link {
+    Calc { filter: Option<Expr>, exprs: Vec<Expr>, schema: SchemaRef },
+    Assign { window: WindowSpec, time: usize, schema: SchemaRef },
+}
+
+/// Where rows go at the end of a chain of links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// An input of a stage, after an exchange by key.
+    Port(usize),
+    Sink(usize),
+}
+
+/// Reads one scan.
+#[derive(Debug, Clone)]
+pub struct Branch {
+    pub scan: ScanSpec,
+    pub chain: Vec<Link>,
+    pub to: Target,
+}
+
+/// A window operator and what follows it on the same shard.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    pub spec: WindowAggregateSpec,
+    pub ports: Vec<usize>,
+    pub chain: Vec<Link>,
+    pub to: Target,
+    /// The branches whose watermarks reach this stage, ascending.
+    pub branches: Vec<usize>,
+}
+
+/// One input of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    pub stage: usize,
+    pub from: Producer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Producer {
+    /// One message a block, from the shard that read it.
+    Branch(usize),
+    /// One message a block from every shard.
+    Stage(usize),
+}
+
+/// The same for all shards of a job.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub branches: Vec<Branch>,
+    /// A stage comes after those that feed it.
+    pub stages: Vec<Stage>,
+    pub ports: Vec<Port>,
+    pub sinks: Vec<SinkSpec>,
+    pub rule: WatermarkRule,
+    pub groups: KeyGroups,
+    pub context: EvalContext,
+    pub batch_rows: usize,
+}
+
+impl Program {
+    /// `shards` must not exceed the plan's key groups.
+    pub fn new(plan: &JobPlan, shards: usize, batch_rows: usize, now_ms: i64) -> Result<Arc<Self>> {
+        let mut program = Program {
+            branches: Vec::new(),
+            stages: Vec::new(),
+            ports: Vec::new(),
+            sinks: Vec::new(),
+            rule: WatermarkRule::from_interval(plan.config.watermark_interval_ms),
+            groups: KeyGroups::new(plan.config.key_groups, shards as u32),
+            context: EvalContext { time_zone: plan.config.time_zone.clone(), now_ms },
+            batch_rows,
+        };
+        for pipeline in &plan.pipelines {
+            program.sinks.push(pipeline.sink.clone());
+            let sink = program.sinks.len() - 1;
+            program.lower(&pipeline.root, Vec::new(), Destination::Sink(sink));
+        }
+        Ok(Arc::new(program))
+    }
+
+    /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.
+    /// Returns what was added, for the stage that waits for it.
+    fn lower(&mut self, node: &Node, mut after: Vec<Link>, to: Destination) -> Vec<Producer> {
+        match node {
+            Node::Scan(scan) => {
+                let Destination::Sink(sink) = to else {
+                    self.branches.push(Branch { scan: (**scan).clone(), chain: after, to: Target::Port(usize::MAX) });
+                    return vec![Producer::Branch(self.branches.len() - 1)];
+                };
+                self.branches.push(Branch { scan: (**scan).clone(), chain: after, to: Target::Sink(sink) });
+                Vec::new()
+            }
+            Node::Calc { input, filter, exprs, schema } => {
+                let link = Link::Calc { filter: filter.clone(), exprs: exprs.clone(), schema: schema.to_arrow() };
+                after.insert(0, link);
+                self.lower(input, after, to)
+            }
+            Node::AssignWindows { input, window, time, schema } => {
+                after.insert(0, Link::Assign { window: window.clone(), time: *time, schema: schema.to_arrow() });
+                self.lower(input, after, to)
+            }
+            Node::UnionAll { inputs, .. } => {
+                inputs.iter().flat_map(|input| self.lower(input, after.clone(), to)).collect()
+            }
+            Node::WindowAggregate { input, spec } => {
+                let producers = self.lower(input, Vec::new(), Destination::Stage);
+                let stage = self.add_stage(spec, &producers, after, to);
+                if to == Destination::Stage { vec![Producer::Stage(stage)] } else { Vec::new() }
+            }
+        }
+    }
+
+    fn add_stage(
+        &mut self,
+        spec: &WindowAggregateSpec,
+        producers: &[Producer],
+        chain: Vec<Link>,
+        to: Destination,
+    ) -> usize {
+        let stage = self.stages.len();
+        let (mut ports, mut branches) = (Vec::new(), Vec::new());
+        for &from in producers {
+            let port = self.ports.len();
+            self.ports.push(Port { stage, from });
+            ports.push(port);
+            match from {
+                Producer::Branch(branch) => {
+                    self.branches[branch].to = Target::Port(port);
+                    branches.push(branch);
+                }
+                Producer::Stage(feeder) => {
+                    self.stages[feeder].to = Target::Port(port);
+                    // What a later stage adds up must not depend on the number of shards.
+                    self.stages[feeder].spec.ordered = true;
+                    branches.extend(self.stages[feeder].branches.iter().copied());
+                }
+            }
+        }
+        branches.sort_unstable();
+        let to = match to {
+            Destination::Sink(sink) => Target::Sink(sink),
+            Destination::Stage => Target::Port(usize::MAX),
+        };
+        self.stages.push(Stage { spec: spec.clone(), ports, chain, to, branches });
+        stage
+    }
+}
+
+/// Where a node's rows go, while the stage that takes them is not built yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Destination {
+    Sink(usize),
+    Stage,
+}

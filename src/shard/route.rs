@@ -1,0 +1,93 @@
+//! Deals the rows of a batch out to the shards that own their keys.
+
+use arrow::array::{Int64Array, RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
+
+use super::chain::{Flow, arrow_failed};
+use crate::batch::{EventBatch, Mark};
+use crate::error::Result;
+use crate::key::KeyGroups;
+use crate::plan::{WindowAggregateSpec, WindowSpec};
+use crate::state::key::hash_keys;
+use crate::time::Watermark;
+use crate::window::Deadlines;
+use crate::window::assigner::first_window_end;
+
+/// The part of `flow` for each shard that gets any rows. `other_splits`: the lowest watermark of
+/// the other inputs of the stage; the stage's own is the lower of it and the row's.
+pub fn route(
+    flow: Flow,
+    spec: &WindowAggregateSpec,
+    deadlines: &mut Deadlines,
+    groups: KeyGroups,
+    other_splits: Watermark,
+) -> Result<Vec<(usize, EventBatch)>> {
+    if flow.rows.num_rows() == 0 {
+        return Ok(Vec::new());
+    }
+    let marks = match &flow.before {
+        Some(before) => marks_of(&flow.rows, before, deadlines, other_splits)?,
+        None => Vec::new(),
+    };
+    let mut hashes = Vec::new();
+    if spec.keys.is_empty() {
+        return Ok(vec![(0, EventBatch { rows: flow.rows, hashes, marks })]);
+    }
+    hash_keys(&flow.rows, &spec.keys, &mut hashes)?;
+    if groups.shards == 1 {
+        return Ok(vec![(0, EventBatch { rows: flow.rows, hashes, marks })]);
+    }
+    deal_out(&flow.rows, &hashes, &marks, groups)
+}
+
+/// Does any row of these times (lowest given) need a look at the watermark before it?
+pub fn may_be_behind(spec: &WindowAggregateSpec, lowest_time: i64, watermark: Watermark) -> bool {
+    if matches!(spec.window, WindowSpec::Attached { .. }) {
+        // The row's own windows decide; their ends are not known from its time.
+        return true;
+    }
+    watermark.closes(first_window_end(&spec.window, spec.zone.is_some(), lowest_time))
+}
+
+fn marks_of(
+    rows: &RecordBatch,
+    before: &Int64Array,
+    deadlines: &mut Deadlines,
+    other_splits: Watermark,
+) -> Result<Vec<Mark>> {
+    let mut ends = Vec::with_capacity(rows.num_rows());
+    deadlines.of(rows, &mut ends)?;
+    let mut marks = Vec::new();
+    for (row, (&end, &before)) in ends.iter().zip(before.values()).enumerate() {
+        let watermark = Watermark(before).emitted().min(other_splits);
+        if end <= deadlines.horizon(watermark) {
+            marks.push(Mark { row: row as u32, watermark });
+        }
+    }
+    Ok(marks)
+}
+
+fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroups) -> Result<Vec<(usize, EventBatch)>> {
+    let shards = groups.shards as usize;
+    let expected = rows.num_rows() / shards + rows.num_rows() / (4 * shards) + 16;
+    let mut indices: Vec<Vec<u32>> = (0..shards).map(|_| Vec::with_capacity(expected)).collect();
+    let mut owner_marks: Vec<Vec<Mark>> = vec![Vec::new(); shards];
+    let mut next_mark = marks.iter().peekable();
+    for (row, &hash) in hashes.iter().enumerate() {
+        let owner = groups.owner_of(hash) as usize;
+        if let Some(mark) = next_mark.next_if(|mark| mark.row as usize == row) {
+            owner_marks[owner].push(Mark { row: indices[owner].len() as u32, watermark: mark.watermark });
+        }
+        indices[owner].push(row as u32);
+    }
+    let mut parts = Vec::new();
+    for (owner, (indices, marks)) in indices.into_iter().zip(owner_marks).enumerate() {
+        if indices.is_empty() {
+            continue;
+        }
+        let hashes = indices.iter().map(|&row| hashes[row as usize]).collect();
+        let rows = take_record_batch(rows, &UInt32Array::from(indices)).map_err(arrow_failed)?;
+        parts.push((owner, EventBatch { rows, hashes, marks }));
+    }
+    Ok(parts)
+}

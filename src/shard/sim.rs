@@ -1,0 +1,393 @@
+//! Shards under a seeded scheduler, against a slow and obvious twin.
+//!
+//! One thread steps the shards in a random order, with tiny queues and tiny blocks, so that every
+//! interleaving of reading, sending and firing may come up. A seed that fails is printed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow::datatypes::{Int64Type, TimestampMillisecondType};
+
+use super::program::Program;
+use super::reader::SplitEntry;
+use super::{Output, Shard, ShardParts, Work};
+use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::error::Result;
+use crate::exchange::mesh;
+use crate::exchange::progress::Progress;
+use crate::expr::Expr;
+use crate::format::FormatSpec;
+use crate::metrics::{ShardMetrics, Totals};
+use crate::plan::{
+    Config, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec,
+};
+use crate::source::{BlockStats, Split, Transition};
+use crate::time::{Watermark, window_start};
+use crate::types::{Field, Schema, Type};
+
+/// SplitMix64: small, seeded, good enough to shuffle with.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+    fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + self.below((high - low + 1) as u64) as i64
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    key: i64,
+    time: i64,
+    value: i64,
+}
+
+/// Splits of blocks of rows.
+type Input = Vec<Vec<Vec<Row>>>;
+
+struct MemorySplit(Vec<Vec<Row>>);
+
+impl Split for MemorySplit {
+    fn name(&self) -> &str {
+        "memory"
+    }
+    fn block_count(&self) -> usize {
+        self.0.len()
+    }
+    fn bytes(&self) -> u64 {
+        0
+    }
+    fn probe(&self, _block: usize) -> Result<Transition> {
+        Ok(Transition::IDENTITY)
+    }
+    fn decode(
+        &self,
+        block: usize,
+        _entry: u8,
+        batch_rows: usize,
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<BlockStats> {
+        for rows in self.0[block].chunks(batch_rows) {
+            let keys: StringArray = rows.iter().map(|row| Some(format!("k{}", row.key))).collect();
+            let times: TimestampMillisecondArray = rows.iter().map(|row| Some(row.time)).collect();
+            let values: Int64Array = rows.iter().map(|row| Some(row.value)).collect();
+            let columns: Vec<ArrayRef> = vec![Arc::new(keys), Arc::new(times), Arc::new(values)];
+            out(RecordBatch::try_new(schema().to_arrow(), columns).expect("columns of the schema"))?;
+        }
+        Ok(BlockStats { rows: self.0[block].len() as u64, ..BlockStats::default() })
+    }
+}
+
+fn schema() -> Schema {
+    Schema::new(vec![
+        Field::new("k", Type::string().nullable()),
+        Field::new("ts", Type::Timestamp(3).nullable()),
+        Field::new("v", Type::BigInt.nullable()),
+    ])
+}
+
+fn scan() -> ScanSpec {
+    let columns = schema().fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
+    ScanSpec {
+        table: "events".into(),
+        path: String::new(),
+        format: FormatSpec::Parquet,
+        file_schema: schema(),
+        projection: vec![0, 1, 2],
+        columns,
+        // No delay: every row behind the one before is behind the watermark.
+        watermark: Some(WatermarkSpec {
+            time: 1,
+            expression: Expr::column(1, Type::Timestamp(3).nullable()),
+            text: "ts".into(),
+        }),
+        schema: schema(),
+    }
+}
+
+/// COUNT(*) and SUM(v) by k and window.
+fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
+    let bigint = Type::BigInt.nullable();
+    let call = |kind, args: Vec<usize>, input| AggregateCall {
+        kind,
+        distinct: false,
+        args,
+        filter: None,
+        input,
+        output: bigint.clone(),
+    };
+    let mut fields = vec![schema().fields[0].clone(), Field::new("n", bigint.clone()), Field::new("s", bigint.clone())];
+    for name in ["window_start", "window_end", "window_time"] {
+        fields.push(Field::new(name, Type::Timestamp(3).nullable()));
+    }
+    WindowAggregateSpec {
+        window,
+        keys: vec![0],
+        time: 1,
+        zone: None,
+        aggregates: vec![
+            call(AggregateKind::Count, vec![], None),
+            call(AggregateKind::Sum, vec![2], Some(bigint.clone())),
+        ],
+        input: schema(),
+        schema: Schema::new(fields),
+        ordered: false,
+    }
+}
+
+/// window_time, SUM(v) of the first window, summed again in windows of `second_ms`.
+fn plan(window: &WindowSpec, second_ms: Option<i64>) -> JobPlan {
+    let first = aggregate(window.clone());
+    let mut root = Node::WindowAggregate { input: Box::new(Node::Scan(Box::new(scan()))), spec: Box::new(first) };
+    if let Some(size_ms) = second_ms {
+        let column = |index: usize| Expr::column(index, root.schema().fields[index].data_type.clone());
+        let exprs = vec![column(0), column(5), column(2)];
+        root = Node::Calc { input: Box::new(root), filter: None, exprs, schema: schema() };
+        let spec = aggregate(WindowSpec::Tumble { size_ms, offset_ms: 0 });
+        root = Node::WindowAggregate { input: Box::new(root), spec: Box::new(spec) };
+    }
+    let sink = SinkSpec { table: "out".into(), connector: SinkConnector::Collect, schema: root.schema().clone() };
+    JobPlan { pipelines: vec![Pipeline { root, sink }], config: Config::default() }
+}
+
+type Results = BTreeMap<(String, i64, i64), Vec<(i64, i64)>>;
+
+struct Collect(Arc<Mutex<Results>>);
+
+impl Output for Collect {
+    fn write(&mut self, _seq: u64, _order: i64, batch: &RecordBatch) -> Result<()> {
+        let (keys, counts) = (batch.column(0).as_string::<i32>(), batch.column(1).as_primitive::<Int64Type>());
+        let sums = batch.column(2).as_primitive::<Int64Type>();
+        let time = |column: usize, row| batch.column(column).as_primitive::<TimestampMillisecondType>().value(row);
+        let mut results = self.0.lock().unwrap();
+        for row in 0..batch.num_rows() {
+            let place = (keys.value(row).to_string(), time(3, row), time(4, row));
+            results.entry(place).or_default().push((counts.value(row), sums.value(row)));
+        }
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs the plan with shards stepped in random order; also counts the late rows.
+fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -> (Results, u64) {
+    let batch_rows = [1, 2, 7, 8192][random.below(4) as usize];
+    let program = Program::new(plan, shards, batch_rows, 0).unwrap();
+    let split = |blocks: &Vec<Vec<Row>>| SplitEntry { branch: 0, split: Arc::new(MemorySplit(blocks.clone())) };
+    let splits: Arc<Vec<SplitEntry>> = Arc::new(input.iter().map(split).collect());
+    let block_counts: Vec<usize> = input.iter().map(Vec::len).collect();
+    let progress = Arc::new(Progress::new(&block_counts, shards, 1 + random.below(8) as usize));
+    let results = Arc::new(Mutex::new(Results::new()));
+    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
+    let capacity = 1 + random.below(3) as usize;
+    let mut running: Vec<Shard> = mesh::endpoints(shards, capacity)
+        .into_iter()
+        .zip(&metrics)
+        .map(|(endpoint, metrics)| {
+            let parts = ShardParts {
+                program: program.clone(),
+                progress: progress.clone(),
+                splits: splits.clone(),
+                endpoint,
+                outputs: vec![Box::new(Collect(results.clone()))],
+                metrics: metrics.clone(),
+            };
+            Shard::new(parts).unwrap()
+        })
+        .collect();
+    let mut idle_steps = 0;
+    while !running.is_empty() {
+        let picked = random.below(running.len() as u64) as usize;
+        match running[picked].step().unwrap() {
+            Work::Finished => {
+                running.swap_remove(picked);
+                idle_steps = 0;
+            }
+            Work::Done => idle_steps = 0,
+            Work::Waiting => idle_steps += 1,
+        }
+        assert!(idle_steps < 10_000, "the shards wait for each other");
+    }
+    let totals = Totals::of(metrics.iter().map(Arc::as_ref));
+    let rows: usize = input.iter().flatten().map(Vec::len).sum();
+    assert_eq!(totals.rows_decoded, rows as u64);
+    let results = std::mem::take(&mut *results.lock().unwrap());
+    (results, totals.rows_late)
+}
+
+/// Start and end to count and sum so far.
+type Windows = BTreeMap<(i64, i64), (i64, i64)>;
+
+/// A watermark that has not moved from 0 was never sent.
+fn emitted(watermark: i64) -> i64 {
+    if watermark > 0 { watermark } else { i64::MIN }
+}
+
+/// The twin: rows one by one, windows in a map, no batches, no shards.
+struct Twin {
+    window: WindowSpec,
+    open: BTreeMap<i64, Windows>,
+    results: Results,
+    late: u64,
+}
+
+impl Twin {
+    fn run(window: &WindowSpec, input: &Input) -> (Results, u64) {
+        let mut twin = Twin { window: window.clone(), open: BTreeMap::new(), results: Results::new(), late: 0 };
+        let mut next = vec![0; input.len()];
+        let mut watermarks = vec![0_i64; input.len()];
+        loop {
+            let active: Vec<usize> = (0..input.len()).filter(|&split| next[split] < input[split].len()).collect();
+            let Some(&split) = active.iter().min_by_key(|&&split| watermarks[split]) else { break };
+            let others =
+                active.iter().filter(|&&s| s != split).map(|&s| emitted(watermarks[s])).min().unwrap_or(i64::MAX);
+            for row in &input[split][next[split]] {
+                twin.fire(emitted(watermarks[split]).min(others));
+                twin.add(*row, emitted(watermarks[split]).min(others));
+                watermarks[split] = watermarks[split].max(row.time);
+            }
+            next[split] += 1;
+        }
+        twin.fire(i64::MAX);
+        (twin.results, twin.late)
+    }
+
+    fn fire(&mut self, watermark: i64) {
+        for (key, windows) in &mut self.open {
+            windows.retain(|&(start, end), &mut content| {
+                let fires = Watermark(watermark).closes(end);
+                if fires {
+                    self.results.entry((format!("k{key}"), start, end)).or_default().push(content);
+                }
+                !fires
+            });
+        }
+    }
+
+    fn add(&mut self, row: Row, watermark: i64) {
+        let windows = self.open.entry(row.key).or_default();
+        if let WindowSpec::Session { gap_ms } = self.window {
+            let (mut start, mut end, mut content) = (row.time, row.time + gap_ms, (1, row.value));
+            let touching: Vec<(i64, i64)> =
+                windows.keys().copied().filter(|&(s, e)| s <= row.time + gap_ms && row.time <= e).collect();
+            let merged_end = touching.iter().map(|w| w.1).chain([end]).max().unwrap();
+            if Watermark(watermark).closes(merged_end) {
+                self.late += 1;
+                return;
+            }
+            for window in touching {
+                let other = windows.remove(&window).unwrap();
+                (start, end) = (start.min(window.0), end.max(window.1));
+                content = (content.0 + other.0, content.1 + other.1);
+            }
+            windows.insert((start, end), content);
+            return;
+        }
+        let mut all_closed = true;
+        for (start, end) in windows_of(&self.window, row.time) {
+            if !Watermark(watermark).closes(end) {
+                all_closed = false;
+                let content = windows.entry((start, end)).or_default();
+                *content = (content.0 + 1, content.1 + row.value);
+            }
+        }
+        self.late += u64::from(all_closed);
+    }
+}
+
+/// Every window of a time, by trying all starts.
+fn windows_of(window: &WindowSpec, time: i64) -> Vec<(i64, i64)> {
+    match *window {
+        WindowSpec::Tumble { size_ms, offset_ms } => {
+            let start = window_start(time, offset_ms, size_ms);
+            vec![(start, start + size_ms)]
+        }
+        WindowSpec::Hop { size_ms, slide_ms, offset_ms } => (time - size_ms + 1..=time)
+            .filter(|start| (start - offset_ms).rem_euclid(slide_ms) == 0)
+            .map(|start| (start, start + size_ms))
+            .collect(),
+        WindowSpec::Cumulate { size_ms, step_ms, offset_ms } => {
+            let start = window_start(time, offset_ms, size_ms);
+            (1..=size_ms / step_ms).map(|n| (start, start + n * step_ms)).filter(|w| w.1 > time).collect()
+        }
+        _ => unreachable!("sessions are not static"),
+    }
+}
+
+fn random_window(random: &mut Random) -> WindowSpec {
+    let step = random.between(1, 9);
+    match random.below(4) {
+        0 => WindowSpec::Tumble { size_ms: step, offset_ms: random.between(-step + 1, step - 1) },
+        1 => WindowSpec::Hop { size_ms: step * random.between(1, 5), slide_ms: step, offset_ms: random.between(0, 3) },
+        2 => WindowSpec::Cumulate { size_ms: step * random.between(1, 5), step_ms: step, offset_ms: 0 },
+        _ => WindowSpec::Session { gap_ms: step },
+    }
+}
+
+fn random_input(random: &mut Random) -> Input {
+    let splits = 1 + random.below(3);
+    let disorder = random.between(0, 15);
+    (0..splits)
+        .map(|_| {
+            let mut now = random.between(-20, 30);
+            (0..random.below(6))
+                .map(|_| {
+                    (0..random.below(9))
+                        .map(|_| {
+                            now += random.between(0, 4);
+                            let time = now - random.between(0, disorder);
+                            Row { key: random.between(0, 4), time, value: random.between(-9, 9) }
+                        })
+                        .collect()
+                })
+                .collect()
+        })
+        .collect()
+}
+
+fn check(seed: u64) {
+    let mut random = Random(seed);
+    let (window, input) = (random_window(&mut random), random_input(&mut random));
+    let expected = Twin::run(&window, &input);
+    let shards = [1, 2, 3, 7][random.below(4) as usize];
+    let got = simulate(&plan(&window, None), &input, shards, &mut random);
+    assert_eq!(got, expected, "seed {seed}, {window:?}, {shards} shards, {input:?}");
+    if seed.is_multiple_of(4) {
+        let second_ms = random.between(1, 40);
+        let expected = cascade(&expected.0, second_ms);
+        let got = simulate(&plan(&window, Some(second_ms)), &input, shards, &mut random).0;
+        assert_eq!(got, expected, "seed {seed}, {window:?} then {second_ms} ms, {shards} shards, {input:?}");
+    }
+}
+
+/// What a second tumbling window makes of the results of the first: nothing of it is ever late.
+fn cascade(first: &Results, size_ms: i64) -> Results {
+    let mut second: BTreeMap<(String, i64, i64), (i64, i64)> = BTreeMap::new();
+    for ((key, _, end), contents) in first {
+        let start = window_start(end - 1, 0, size_ms);
+        for (_, sum) in contents {
+            let content = second.entry((key.clone(), start, start + size_ms)).or_default();
+            *content = (content.0 + 1, content.1 + sum);
+        }
+    }
+    second.into_iter().map(|(place, content)| (place, vec![content])).collect()
+}
+
+#[test]
+fn ten_thousand_seeds_of_small_jobs_equal_their_twin() {
+    for seed in 0..10_000 {
+        check(seed);
+    }
+}

@@ -1,0 +1,96 @@
+//! The watermark of one split, row by row.
+//!
+//! SQL's rule: the watermark starts at 0, takes the value of its expression after each row that
+//! exceeds it, and never goes back. With an interval set it moves only when the expression has
+//! advanced by more than the interval, which is the repeatable part of Flink's periodic rule
+//! (the other part is a wall-clock timer).
+
+use arrow::array::{Array, Int64Array};
+
+use crate::time::Watermark;
+
+/// When the watermark follows its expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatermarkRule {
+    /// `pipeline.auto-watermark-interval` = 0: after every row.
+    PerRow,
+    /// After a row whose expression exceeds the watermark by more than this many milliseconds.
+    Advance { interval_ms: i64 },
+}
+
+impl WatermarkRule {
+    pub fn from_interval(interval_ms: i64) -> Self {
+        if interval_ms == 0 { WatermarkRule::PerRow } else { WatermarkRule::Advance { interval_ms } }
+    }
+
+    /// True when the watermark after a block is the maximum of the one before and of something
+    /// that the block alone decides, so that it can be published before the blocks ahead are known.
+    pub fn is_prefix_maximum(self) -> bool {
+        self == WatermarkRule::PerRow
+    }
+
+    #[inline]
+    fn step(self, current: i64, value: i64) -> i64 {
+        match self {
+            WatermarkRule::PerRow => current.max(value),
+            WatermarkRule::Advance { interval_ms } => {
+                if value > current.saturating_add(interval_ms) {
+                    value
+                } else {
+                    current
+                }
+            }
+        }
+    }
+
+    /// The watermark after rows with these expression values (milliseconds; NULL moves nothing).
+    pub fn after(self, start: Watermark, values: &Int64Array) -> Watermark {
+        let mut current = start.0;
+        if values.null_count() == 0 {
+            for &value in values.values() {
+                current = self.step(current, value);
+            }
+        } else {
+            for value in values.iter().flatten() {
+                current = self.step(current, value);
+            }
+        }
+        Watermark(current)
+    }
+
+    /// The watermark before each row, and after the last.
+    pub fn before_each(self, start: Watermark, values: &Int64Array) -> (Vec<i64>, Watermark) {
+        let mut current = start.0;
+        let mut before = Vec::with_capacity(values.len());
+        for value in values.iter() {
+            before.push(current);
+            if let Some(value) = value {
+                current = self.step(current, value);
+            }
+        }
+        (before, Watermark(current))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn per_row_is_the_prefix_maximum_from_zero() {
+        let values = Int64Array::from(vec![Some(-5), Some(10), None, Some(7), Some(12)]);
+        let (before, after) = WatermarkRule::PerRow.before_each(Watermark::SQL_START, &values);
+        assert_eq!(before, [0, 0, 10, 10, 10]);
+        assert_eq!(after, Watermark(12));
+        assert_eq!(WatermarkRule::PerRow.after(Watermark::SQL_START, &values), after);
+    }
+
+    #[test]
+    fn with_an_interval_small_advances_wait() {
+        let values = Int64Array::from(vec![10_900, 11_050, 11_101]);
+        let rule = WatermarkRule::from_interval(200);
+        let (before, after) = rule.before_each(Watermark::SQL_START, &values);
+        assert_eq!(before, [0, 10_900, 10_900]);
+        assert_eq!(after, Watermark(11_101));
+    }
+}
