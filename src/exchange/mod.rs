@@ -23,7 +23,9 @@ pub struct Message {
 /// A batch and its place within the message's `seq` among the batches of all senders.
 #[derive(Debug)]
 pub struct Part {
-    /// 0 for rows from a reader, the window end for rows from a window operator.
+    /// 0 for rows from a reader, the (first) window end for rows from a window operator.
     pub order: i64,
+    /// The window end of each row where they differ, ascending; else empty.
+    pub ends: Vec<i64>,
     pub batch: EventBatch,
 }

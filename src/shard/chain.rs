@@ -12,11 +12,22 @@ use crate::expr::{EvalContext, Expr};
 use crate::plan::WindowSpec;
 use crate::window::assigner;
 
-/// Rows under way, with the watermark before each row where somebody may need it.
+/// Rows under way.
 #[derive(Debug, Clone)]
 pub struct Flow {
     pub rows: RecordBatch,
+    /// The watermark before each row, where a later stage may need it.
     pub before: Option<Int64Array>,
+    /// The window end of each result row, where their order counts and the batch has several.
+    pub ends: Option<Int64Array>,
+}
+
+impl Flow {
+    fn with(self, rows: RecordBatch, pick: impl Fn(&Int64Array) -> Result<Int64Array>) -> Result<Self> {
+        let before = self.before.as_ref().map(&pick).transpose()?;
+        let ends = self.ends.as_ref().map(&pick).transpose()?;
+        Ok(Flow { rows, before, ends })
+    }
 }
 
 /// Runs the chain; adds to `filtered` the rows that its filters removed.
@@ -24,14 +35,14 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
     let mut copies = false;
     for link in chain {
         if flow.rows.num_rows() == 0 {
-            return Ok(Flow { rows: empty_of(chain), before: None });
+            return Ok(Flow { rows: empty_of(chain), before: None, ends: None });
         }
         flow = match link {
             Link::Calc { filter, exprs, schema } => {
                 // Behind a window function rows are copies, one a window: the row itself was used.
                 let counter = if copies { &mut 0 } else { &mut *filtered };
                 let flow = apply_filter(filter.as_ref(), flow, context, counter)?;
-                Flow { rows: project(exprs, schema, &flow.rows, context)?, before: flow.before }
+                Flow { rows: project(exprs, schema, &flow.rows, context)?, ..flow }
             }
             Link::Assign { window, time, schema } => {
                 copies = true;
@@ -56,11 +67,7 @@ fn apply_filter(filter: Option<&Expr>, flow: Flow, context: &EvalContext, filter
     }
     *filtered += removed as u64;
     let rows = filter_record_batch(&flow.rows, &keep).map_err(arrow_failed)?;
-    let before = match flow.before {
-        Some(before) => Some(filter_array(&before, &keep).map_err(arrow_failed)?.as_primitive().clone()),
-        None => None,
-    };
-    Ok(Flow { rows, before })
+    flow.with(rows, |column| Ok(filter_array(column, &keep).map_err(arrow_failed)?.as_primitive().clone()))
 }
 
 /// Evaluates one expression a column.
@@ -99,11 +106,8 @@ fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> R
     for (values, field) in [starts, ends, window_times].into_iter().zip(&schema.fields()[columns.len()..]) {
         columns.push(timestamps(values, field.data_type()));
     }
-    let before = match &flow.before {
-        Some(before) => Some(take(before, &from, None).map_err(arrow_failed)?.as_primitive().clone()),
-        None => None,
-    };
-    Ok(Flow { rows: batch_of(schema, columns, from.len())?, before })
+    let rows = batch_of(schema, columns, from.len())?;
+    flow.with(rows, |column| Ok(take(column, &from, None).map_err(arrow_failed)?.as_primitive().clone()))
 }
 
 fn timestamps(values: Vec<i64>, data_type: &arrow::datatypes::DataType) -> ArrayRef {

@@ -9,6 +9,7 @@
 //! is after the block; results go on to the next stage in the same way, or to the sink.
 
 mod chain;
+mod merge;
 pub mod program;
 pub mod reader;
 mod route;
@@ -18,7 +19,7 @@ mod sim;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{Int64Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
 use crate::error::Result;
@@ -204,14 +205,19 @@ impl Shard {
                 }
                 watermark = after;
             }
-            let flow = chain::run(&branch.chain, Flow { rows: batch.rows, before }, &program.context, &mut filtered)?;
+            let flow = chain::run(
+                &branch.chain,
+                Flow { rows: batch.rows, before, ends: None },
+                &program.context,
+                &mut filtered,
+            )?;
             match branch.to {
                 Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
                 Target::Port(port) => {
                     let stage = program.ports[port].stage;
                     let (spec, deadlines) = (&program.stages[stage].spec, &mut self.deadlines[stage]);
-                    for (owner, batch) in route::route(flow, spec, deadlines, program.groups, others)? {
-                        parts[owner].push(Part { order: 0, batch });
+                    for dealt in route::route(flow, spec, deadlines, program.groups, others)? {
+                        parts[dealt.owner].push(Part { order: 0, ends: Vec::new(), batch: dealt.batch });
                     }
                 }
             }
@@ -249,8 +255,7 @@ impl Shard {
         Ok(true)
     }
 
-    /// All parts of a stage's input for one block, in an order that does not depend on the number of
-    /// shards; None while a message is missing.
+    /// All parts of a stage's input for one block, by sender; None while a message is missing.
     fn input_of(&mut self, stage: usize, seq: u64, split: usize) -> Option<Vec<Part>> {
         let branch = self.splits[split].branch;
         let has = |queue: &VecDeque<Message>| queue.front().is_some_and(|message| message.seq == seq);
@@ -272,25 +277,22 @@ impl Shard {
                 }
             }
         }
-        parts.sort_by_key(|part| part.order);
         Some(parts)
     }
 
     fn run_stage(&mut self, index: usize, seq: u64, watermark: Watermark, parts: Vec<Part>) -> Result<()> {
-        let program = self.program.clone();
-        let stage = &program.stages[index];
-        let mut fired: Vec<(i64, RecordBatch)> = Vec::new();
-        let window_end = stage.spec.keys.len() + stage.spec.aggregates.len() + 1;
-        let ordered = stage.spec.ordered;
+        let mut fired: Vec<RecordBatch> = Vec::new();
         let mut emit = |batch: RecordBatch| {
-            place_by_end(&batch, window_end, ordered, &mut fired);
+            if batch.num_rows() > 0 {
+                fired.push(batch);
+            }
             Ok(())
         };
         let others = self.operators.iter().enumerate().filter(|(other, _)| *other != index);
         let mut state_bytes: u64 = others.map(|(_, operator)| operator.state_bytes()).sum();
         let operator = &mut self.operators[index];
-        for part in &parts {
-            operator.process(&part.batch, &mut emit)?;
+        for batch in merge::in_order(parts)? {
+            operator.process(&batch, &mut emit)?;
         }
         // Before windows fire: the most that there will be at this block.
         state_bytes += operator.state_bytes();
@@ -300,28 +302,49 @@ impl Shard {
         self.hand_on(index, seq, fired)
     }
 
-    fn hand_on(&mut self, index: usize, seq: u64, fired: Vec<(i64, RecordBatch)>) -> Result<()> {
+    fn hand_on(&mut self, index: usize, seq: u64, fired: Vec<RecordBatch>) -> Result<()> {
         let program = self.program.clone();
         let stage = &program.stages[index];
+        let window_end = stage.spec.keys.len() + stage.spec.aggregates.len() + 1;
         let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
-        for (order, rows) in fired {
+        for rows in fired {
+            let ends = chain::times_of(rows.column(window_end));
+            let order = ends[0];
+            // A batch of sessions has many window ends: its rows find their places one by one.
+            let several = stage.spec.ordered && ends.iter().any(|&end| end != order);
+            let ends = several.then(|| Int64Array::from(ends.to_vec()));
             // Rows that HAVING removes were used: they count in their window.
-            let flow = chain::run(&stage.chain, Flow { rows, before: None }, &program.context, &mut 0)?;
+            let flow = chain::run(&stage.chain, Flow { rows, before: None, ends }, &program.context, &mut 0)?;
             match stage.to {
-                Target::Sink(sink) => self.write(sink, seq, order, &flow.rows)?,
-                Target::Port(port) => {
-                    let stage = program.ports[port].stage;
-                    let (spec, deadlines) = (&program.stages[stage].spec, &mut self.deadlines[stage]);
-                    for (owner, batch) in route::route(flow, spec, deadlines, program.groups, Watermark::MAX)? {
-                        parts[owner].push(Part { order, batch });
-                    }
-                }
+                Target::Sink(sink) => self.write_in_order(sink, seq, order, flow)?,
+                Target::Port(port) => self.route_results(port, order, flow, &mut parts)?,
             }
         }
         if let Target::Port(port) = stage.to {
             for (to, parts) in parts.into_iter().enumerate() {
                 self.endpoint.send(to, Message { port, seq, parts });
             }
+        }
+        Ok(())
+    }
+
+    fn route_results(&mut self, port: usize, order: i64, mut flow: Flow, parts: &mut [Vec<Part>]) -> Result<()> {
+        let stage = self.program.ports[port].stage;
+        let (spec, deadlines) = (&self.program.stages[stage].spec, &mut self.deadlines[stage]);
+        let ends = flow.ends.take();
+        for dealt in route::route(flow, spec, deadlines, self.program.groups, Watermark::MAX)? {
+            let ends = ends.as_ref().map_or_else(Vec::new, |ends| dealt.pick(ends.values()));
+            parts[dealt.owner].push(Part { order: ends.first().copied().unwrap_or(order), ends, batch: dealt.batch });
+        }
+        Ok(())
+    }
+
+    fn write_in_order(&mut self, sink: usize, seq: u64, order: i64, flow: Flow) -> Result<()> {
+        let Some(ends) = flow.ends else { return self.write(sink, seq, order, &flow.rows) };
+        let mut from = 0;
+        for run in ends.values().chunk_by(|a, b| a == b) {
+            self.write(sink, seq, run[0], &flow.rows.slice(from, run.len()))?;
+            from += run.len();
         }
         Ok(())
     }
@@ -358,20 +381,5 @@ impl Shard {
 
     fn finish(&mut self) -> Result<()> {
         self.outputs.iter_mut().filter_map(Option::take).try_for_each(|output| output.finish())
-    }
-}
-
-/// Puts a batch of results in its place by window end. Where the order counts, a batch of sessions, whose
-/// ends differ, is cut so that those of other shards find their places between.
-fn place_by_end(batch: &RecordBatch, window_end: usize, ordered: bool, fired: &mut Vec<(i64, RecordBatch)>) {
-    let ends = chain::times_of(batch.column(window_end));
-    if !ordered {
-        fired.extend(ends.first().map(|&end| (end, batch.clone())));
-        return;
-    }
-    let mut from = 0;
-    for run in ends.chunk_by(|a, b| a == b) {
-        fired.push((run[0], batch.slice(from, run.len())));
-        from += run.len();
     }
 }

@@ -13,6 +13,28 @@ use crate::time::Watermark;
 use crate::window::Deadlines;
 use crate::window::assigner::first_window_end;
 
+/// The rows of a batch that one shard owns.
+pub struct Dealt {
+    pub owner: usize,
+    pub batch: EventBatch,
+    /// Which rows of the whole batch these are; None: all.
+    rows: Option<UInt32Array>,
+}
+
+impl Dealt {
+    fn all(batch: EventBatch) -> Vec<Self> {
+        vec![Dealt { owner: 0, batch, rows: None }]
+    }
+
+    /// The values that belong to these rows, out of one a row of the whole batch.
+    pub fn pick(&self, values: &[i64]) -> Vec<i64> {
+        match &self.rows {
+            Some(rows) => rows.values().iter().map(|&row| values[row as usize]).collect(),
+            None => values.to_vec(),
+        }
+    }
+}
+
 /// The part of `flow` for each shard that gets any rows. `other_splits`: the lowest watermark of
 /// the other inputs of the stage; the stage's own is the lower of it and the row's.
 pub fn route(
@@ -21,7 +43,7 @@ pub fn route(
     deadlines: &mut Deadlines,
     groups: KeyGroups,
     other_splits: Watermark,
-) -> Result<Vec<(usize, EventBatch)>> {
+) -> Result<Vec<Dealt>> {
     if flow.rows.num_rows() == 0 {
         return Ok(Vec::new());
     }
@@ -31,11 +53,11 @@ pub fn route(
     };
     let mut hashes = Vec::new();
     if spec.keys.is_empty() {
-        return Ok(vec![(0, EventBatch { rows: flow.rows, hashes, marks })]);
+        return Ok(Dealt::all(EventBatch { rows: flow.rows, hashes, marks }));
     }
     hash_keys(&flow.rows, &spec.keys, &mut hashes)?;
     if groups.shards == 1 {
-        return Ok(vec![(0, EventBatch { rows: flow.rows, hashes, marks })]);
+        return Ok(Dealt::all(EventBatch { rows: flow.rows, hashes, marks }));
     }
     deal_out(&flow.rows, &hashes, &marks, groups)
 }
@@ -67,7 +89,7 @@ fn marks_of(
     Ok(marks)
 }
 
-fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroups) -> Result<Vec<(usize, EventBatch)>> {
+fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroups) -> Result<Vec<Dealt>> {
     let shards = groups.shards as usize;
     let expected = rows.num_rows() / shards + rows.num_rows() / (4 * shards) + 16;
     let mut indices: Vec<Vec<u32>> = (0..shards).map(|_| Vec::with_capacity(expected)).collect();
@@ -86,8 +108,9 @@ fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroup
             continue;
         }
         let hashes = indices.iter().map(|&row| hashes[row as usize]).collect();
-        let rows = take_record_batch(rows, &UInt32Array::from(indices)).map_err(arrow_failed)?;
-        parts.push((owner, EventBatch { rows, hashes, marks }));
+        let indices = UInt32Array::from(indices);
+        let rows = take_record_batch(rows, &indices).map_err(arrow_failed)?;
+        parts.push(Dealt { owner, batch: EventBatch { rows, hashes, marks }, rows: Some(indices) });
     }
     Ok(parts)
 }

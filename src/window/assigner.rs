@@ -13,8 +13,9 @@ pub fn first_window_end(window: &WindowSpec, in_zone: bool, time: EventTime) -> 
         WindowSpec::Tumble { size_ms, offset_ms } if !in_zone => {
             window_start(time, offset_ms, size_ms).saturating_add(size_ms)
         }
-        WindowSpec::Hop { slide_ms, offset_ms, .. } if !in_zone => {
-            window_start(time, offset_ms, slide_ms).saturating_add(slide_ms)
+        // Ends lie `size` behind starts: where the slide does not divide the size, on a grid of their own.
+        WindowSpec::Hop { size_ms, slide_ms, offset_ms } if !in_zone => {
+            window_start(time, offset_ms.wrapping_add(size_ms), slide_ms).saturating_add(slide_ms)
         }
         WindowSpec::Cumulate { step_ms, offset_ms, .. } if !in_zone => {
             window_start(time, offset_ms, step_ms).saturating_add(step_ms)
