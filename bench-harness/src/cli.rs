@@ -63,9 +63,9 @@ struct ConformanceArgs {
     /// Count cases that the engine refuses as not supported as skipped instead of failed
     #[arg(long)]
     skip_unsupported: bool,
-    /// Names of cases left to later, one a line: if they do not pass they count as skipped, if they do they fail
-    #[arg(long, value_name = "FILE")]
-    later: Option<PathBuf>,
+    /// Judge also the cases that a folder's later.txt names; without this they count as skipped, or fail if they pass
+    #[arg(long)]
+    all: bool,
     /// Run one timeline case and print its outputs as one JSON line
     #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
     print: Option<PathBuf>,
@@ -224,7 +224,7 @@ fn conformance_plan(args: ConformanceArgs) -> conformance::Plan {
         isolate: args.isolate,
         show_skipped: args.show_skipped,
         skip_unsupported: args.skip_unsupported,
-        later: args.later.clone(),
+        all: args.all,
     }
 }
 

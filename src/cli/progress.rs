@@ -26,7 +26,7 @@ impl Progress {
         let per_second = totals.rows_read() as f64 / snapshot.elapsed.as_secs_f64();
         bar.set_position(totals.bytes_read);
         bar.set_message(format!(
-            "{} rows, {} rows/s, watermark {}, {} open windows, {} late",
+            "{} rows, {} rows/s, watermark {}, windows open: {}, late rows: {}",
             count(totals.rows_read()),
             count(per_second as u64),
             watermark(totals.watermark),

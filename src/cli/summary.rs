@@ -18,31 +18,37 @@ pub fn text(job: &JobSummary) -> String {
             count(totals.rows_malformed)
         ),
     )];
+    if totals.rows_late > 0 {
+        let share = 100.0 * totals.rows_late as f64 / totals.rows_read() as f64;
+        let why = "came after all their windows had fired; a larger bound in WATERMARK FOR waits longer";
+        lines.push(("late", format!("{share:.1} % of the rows {why}")));
+    }
     if totals.copies_late > 0 {
         lines.push((
             "late copies",
             format!("{} of rows in several windows, each for its own", count(totals.copies_late)),
         ));
     }
-    if totals.windows_fired > 0 {
+    if job.has_windows {
         lines.push(("windows fired", count(totals.windows_fired)));
     }
-    let to = if job.sinks.is_empty() { String::new() } else { format!(" to {}", job.sinks.join(", ")) };
-    lines.push(("rows written", format!("{}{to}", count(totals.rows_written))));
+    let to: Vec<String> = job.sinks.iter().map(|(sink, rows)| format!("{} to {sink}", count(*rows))).collect();
+    lines.push(("rows written", to.join(", ")));
     if let Some(rule) = &job.watermark_rule {
         lines.push(("watermark", rule.clone()));
     }
     lines.push((
         "time",
         format!(
-            "{}, {} rows/s on {} from {}",
+            "{}, {} rows/s on {} from {}{}",
             duration(job.elapsed),
             count(job.rows_per_second() as u64),
             plural(job.shards, "shard"),
-            plural(job.files, "file")
+            plural(job.files, "file"),
+            if job.readings > job.files { format!(" in {} readings", job.readings) } else { String::new() }
         ),
     ));
-    if totals.state_bytes_peak > 0 {
+    if job.has_windows {
         lines.push(("peak state", bytes(totals.state_bytes_peak)));
     }
     lines.iter().map(|(name, value)| format!("{name:>14}  {value}\n")).collect()

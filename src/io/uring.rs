@@ -24,7 +24,13 @@ pub enum Executor {
 }
 
 /// Why io_uring cannot be used here; None where it can.
+///
+/// Asks the kernel before glommio does, which panics where it is refused.
 pub fn why_not() -> Option<String> {
+    let asked = io_uring::IoUring::new(8).and_then(|ring| ring.submitter().register_probe(&mut io_uring::Probe::new()));
+    if let Err(error) = asked {
+        return Some(error.to_string());
+    }
     let executor = LocalExecutorBuilder::new(Placement::Unbound).io_memory(IO_MEMORY_BYTES).make();
     executor.err().map(|error| error.to_string())
 }

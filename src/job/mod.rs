@@ -127,9 +127,9 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     }
     let outcome = run_shards(&program, &splits, &sinks, shards, options, started, report);
     match outcome {
-        Ok(totals) => {
+        Ok((totals, written)) => {
             commit(&sinks)?;
-            Ok(JobSummary::new(&program, totals, shards, splits.len(), started.elapsed()))
+            Ok(JobSummary::new(&program, &splits, totals, &written, shards, started.elapsed()))
         }
         Err(error) => {
             sinks.iter().for_each(OpenSink::abort);
@@ -173,6 +173,7 @@ fn open_splits(program: &Program, options: &RunOptions) -> Result<Arc<Vec<SplitE
     Ok(Arc::new(splits))
 }
 
+/// The totals, and the rows written to each sink.
 fn run_shards(
     program: &Arc<Program>,
     splits: &Arc<Vec<SplitEntry>>,
@@ -181,11 +182,11 @@ fn run_shards(
     options: &RunOptions,
     started: Instant,
     report: &mut dyn Report,
-) -> Result<Totals> {
+) -> Result<(Totals, Vec<u64>)> {
     let block_counts: Vec<usize> = splits.iter().map(|entry| entry.split.block_count()).collect();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
     let progress = Arc::new(Progress::new(&block_counts, shards, in_flight));
-    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
+    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();
     for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
@@ -222,7 +223,8 @@ fn run_shards(
         }
     }
     outcome?;
-    Ok(snapshot().totals)
+    let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
+    Ok((snapshot().totals, (0..sinks.len()).map(written).collect()))
 }
 
 fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Result<Vec<Box<dyn Output>>> {

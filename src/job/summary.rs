@@ -1,9 +1,11 @@
 //! What a job came to.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::metrics::Totals;
 use crate::shard::program::Program;
+use crate::shard::reader::SplitEntry;
 use crate::watermark::WatermarkRule;
 
 /// The figures of a finished job. `read = used + filtered + late + malformed`.
@@ -11,23 +13,37 @@ use crate::watermark::WatermarkRule;
 pub struct JobSummary {
     pub totals: Totals,
     pub shards: usize,
+    /// Different files, each read once or more.
     pub files: usize,
+    pub readings: usize,
     pub elapsed: Duration,
     /// The rule by which the watermark moved, in words; None without event time.
     pub watermark_rule: Option<String>,
-    /// Tables written, in order of the plan.
-    pub sinks: Vec<String>,
+    /// The job has a window operator.
+    pub has_windows: bool,
+    /// Tables written and the rows of each, in order of the plan.
+    pub sinks: Vec<(String, u64)>,
 }
 
 impl JobSummary {
-    pub(super) fn new(program: &Program, totals: Totals, shards: usize, files: usize, elapsed: Duration) -> Self {
+    pub(super) fn new(
+        program: &Program,
+        splits: &[SplitEntry],
+        totals: Totals,
+        written: &[u64],
+        shards: usize,
+        elapsed: Duration,
+    ) -> Self {
+        let files: BTreeSet<&str> = splits.iter().map(|entry| entry.split.name()).collect();
         JobSummary {
             totals,
             shards,
-            files,
+            files: files.len(),
+            readings: splits.len(),
             elapsed,
             watermark_rule: watermark_rule(program),
-            sinks: program.sinks.iter().map(|sink| sink.table.clone()).collect(),
+            has_windows: !program.stages.is_empty(),
+            sinks: program.sinks.iter().map(|sink| sink.table.clone()).zip(written.iter().copied()).collect(),
         }
     }
 

@@ -34,9 +34,12 @@ pub struct ShardMetrics {
     pub rows_late: Counter,
     /// Rows that a window function had given to several windows, each copy dropped for its own window.
     pub copies_late: Counter,
+    /// Windows that all shards have in common, whatever their keys; sessions apart.
     pub windows_open: Counter,
+    pub sessions_open: Counter,
     pub windows_fired: Counter,
-    pub rows_written: Counter,
+    /// One a sink.
+    pub rows_written: Vec<Counter>,
     pub state_bytes: Counter,
     pub state_bytes_peak: Counter,
     /// The lowest watermark of the stages, in milliseconds since 1970.
@@ -53,7 +56,9 @@ pub struct Totals {
     pub rows_late: u64,
     /// Copies of rows, one a window, that were dropped for theirs; such rows count as used.
     pub copies_late: u64,
+    /// Windows not yet fired, each counted once whatever the number of keys and shards, and open sessions.
     pub windows_open: u64,
+    /// Results: one key in one window.
     pub windows_fired: u64,
     pub rows_written: u64,
     /// Sum of the shards' peaks, which need not have been at one time.
@@ -63,6 +68,9 @@ pub struct Totals {
 }
 
 impl ShardMetrics {
+    pub fn new(sinks: usize) -> Self {
+        ShardMetrics { rows_written: (0..sinks).map(|_| Counter::default()).collect(), ..ShardMetrics::default() }
+    }
     pub fn set_watermark(&self, watermark: i64) {
         self.watermark.store(watermark, Ordering::Relaxed);
     }
@@ -77,6 +85,7 @@ impl ShardMetrics {
 impl Totals {
     pub fn of<'a>(shards: impl IntoIterator<Item = &'a ShardMetrics>) -> Self {
         let mut totals = Totals { watermark: i64::MAX, ..Totals::default() };
+        let (mut windows_open, mut sessions_open) = (0, 0);
         for shard in shards {
             totals.bytes_read += shard.bytes_read.get();
             totals.rows_decoded += shard.rows_decoded.get();
@@ -84,12 +93,14 @@ impl Totals {
             totals.rows_filtered += shard.rows_filtered.get();
             totals.rows_late += shard.rows_late.get();
             totals.copies_late += shard.copies_late.get();
-            totals.windows_open += shard.windows_open.get();
+            windows_open = windows_open.max(shard.windows_open.get());
+            sessions_open += shard.sessions_open.get();
             totals.windows_fired += shard.windows_fired.get();
-            totals.rows_written += shard.rows_written.get();
+            totals.rows_written += shard.rows_written.iter().map(Counter::get).sum::<u64>();
             totals.state_bytes_peak += shard.state_bytes_peak.get();
             totals.watermark = totals.watermark.min(shard.watermark.load(Ordering::Relaxed));
         }
+        totals.windows_open = windows_open + sessions_open;
         totals
     }
 

@@ -353,7 +353,7 @@ impl Shard {
         if rows.num_rows() == 0 {
             return Ok(());
         }
-        self.metrics.rows_written.add(rows.num_rows() as u64);
+        self.metrics.rows_written[sink].add(rows.num_rows() as u64);
         match &mut self.outputs[sink] {
             Some(output) => output.write(seq, order, rows),
             None => Ok(()),
@@ -372,11 +372,14 @@ impl Shard {
             let first = (0..self.operators.len()).filter(is_first).filter(counts);
             first.map(|index| self.operators[index].late_rows()).sum()
         };
-        let sum = |of: fn(&dyn WindowOperator) -> u64| self.operators.iter().map(|op| of(op.as_ref())).sum::<u64>();
+        let sessions = |index: &usize| matches!(self.program.stages[*index].spec.window, WindowSpec::Session { .. });
+        let open = |index: usize| self.operators[index].open_windows();
+        let all = 0..self.operators.len();
         self.metrics.rows_late.set(late_of(false));
         self.metrics.copies_late.set(late_of(true));
-        self.metrics.windows_open.set(sum(|op| op.open_windows()));
-        self.metrics.windows_fired.set(sum(|op| op.fired_windows()));
+        self.metrics.sessions_open.set(all.clone().filter(sessions).map(open).sum());
+        self.metrics.windows_open.set(all.filter(|index| !sessions(index)).map(open).sum());
+        self.metrics.windows_fired.set(self.operators.iter().map(|operator| operator.fired_windows()).sum());
     }
 
     fn finish(&mut self) -> Result<()> {

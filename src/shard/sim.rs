@@ -190,7 +190,7 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
     let block_counts: Vec<usize> = input.iter().map(Vec::len).collect();
     let progress = Arc::new(Progress::new(&block_counts, shards, 1 + random.below(8) as usize));
     let results = Arc::new(Mutex::new(Results::new()));
-    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::default()).collect();
+    let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(1))).collect();
     let capacity = 1 + random.below(3) as usize;
     let mut running: Vec<Shard> = mesh::endpoints(shards, capacity)
         .into_iter()

@@ -31,8 +31,8 @@ pub struct Plan {
     pub isolate: bool,
     pub show_skipped: bool,
     pub skip_unsupported: bool,
-    /// A file with names of cases that are left to later: they count as skipped.
-    pub later: Option<PathBuf>,
+    /// Judge also the cases that are left to later.
+    pub all: bool,
 }
 
 /// Runs the cases and prints what differs. Returns whether none failed.
@@ -48,12 +48,24 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
         return Err(format!("no case matches --only {}", plan.only.join(" --only ")));
     }
     let width = cases.iter().map(|case| case.name.chars().count()).max().unwrap_or(0);
-    let later = plan.later.as_deref().map_or(Ok(BTreeSet::new()), read_list)?;
+    let later = if plan.all { BTreeSet::new() } else { left_to_later(&plan.paths)? };
     let mut report = Report::new(width, plan.show_skipped, plan.skip_unsupported, later);
     let started = Instant::now();
     judge_all(&cases, plan, |case, verdict| report.add(case, verdict));
     report.close(started.elapsed());
     Ok(report.all_passed())
+}
+
+/// What the `later.txt` of the given folders, or of the folder around them, name.
+fn left_to_later(paths: &[PathBuf]) -> Result<BTreeSet<String>, String> {
+    let mut names = BTreeSet::new();
+    for path in paths {
+        let around = path.ancestors().take(3).map(|folder| folder.join("later.txt"));
+        if let Some(list) = around.into_iter().find(|list| list.is_file()) {
+            names.extend(read_list(&list)?);
+        }
+    }
+    Ok(names)
 }
 
 /// Names, one a line; `#` starts a comment.
