@@ -104,21 +104,72 @@ pub trait Accumulator: Send {
 /// True if Flink's planner rewrites the aggregates of this operator: SUM(x) to a sum that starts at 0, NULL where
 /// COUNT(x) is 0, and AVG(x) to that SUM(x) by COUNT(x).
 ///
-/// It does so for all of them as soon as one is a STDDEV or VAR, or one is an AVG beside a SUM and a COUNT of the
-/// same column with the same DISTINCT and FILTER. The results differ: a DECIMAL sum that overflowed stays NULL
-/// (cases 319, 320 against 321, 380), and the average of an INT wraps as its sum does.
+/// It must as soon as one is a STDDEV or VAR. Else it does so where that is cheaper: where fewer aggregates remain,
+/// as for SUM, COUNT and AVG of one column, and not too many results are computed from them (cases 601 to 604). The
+/// results differ: a DECIMAL sum that overflowed stays NULL (cases 319, 320 against 321, 380), and the average of an
+/// INT wraps as its sum does.
 pub fn is_rewritten(calls: &[AggregateCall]) -> bool {
     use AggregateKind::{Avg, Count, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
-    let beside = |avg: &AggregateCall, kind: AggregateKind| {
-        calls.iter().any(|call| {
-            call.kind == kind && (&call.args, call.distinct, call.filter) == (&avg.args, avg.distinct, avg.filter)
-        })
-    };
-    calls.iter().any(|call| match call.kind {
-        StddevPop | StddevSamp | VarPop | VarSamp => true,
-        Avg => beside(call, Sum) && beside(call, Count),
-        Sum | Count | AggregateKind::Min | AggregateKind::Max => false,
-    })
+    if calls.iter().any(|call| matches!(call.kind, StddevPop | StddevSamp | VarPop | VarSamp)) {
+        return true;
+    }
+    let mut before = Vec::new();
+    for call in calls {
+        let part = Part::of(call, call.kind);
+        if !before.contains(&part) {
+            before.push(part);
+        }
+    }
+    let mut after: Vec<Part<'_>> = Vec::new();
+    let mut computed = 0;
+    for part in &before {
+        let kinds: &[AggregateKind] = match part.kind {
+            Sum if part.never_null => &[Sum],
+            Sum | Avg => &[Sum, Count],
+            _ => &[part.kind],
+        };
+        computed += usize::from(kinds.len() > 1);
+        for part in kinds.iter().map(|kind| part.with(*kind)) {
+            if !after.contains(&part) {
+                after.push(part);
+            }
+        }
+    }
+    let saved = before.len().saturating_sub(after.len());
+    saved > 0 && computed <= saved * COMPUTED_PER_SAVED
+}
+
+/// Results that Flink's planner computes for each aggregate that it saves so. Its costs set the limit higher without
+/// keys and lower with three or more.
+const COMPUTED_PER_SAVED: usize = 4;
+
+/// What an aggregate call is to Flink's planner.
+#[derive(Clone, Copy, PartialEq)]
+struct Part<'a> {
+    kind: AggregateKind,
+    args: &'a [usize],
+    distinct: bool,
+    filter: Option<usize>,
+    /// The argument is NOT NULL, so that counting it is counting rows.
+    not_null: bool,
+    /// A group has a value for certain.
+    never_null: bool,
+}
+
+impl<'a> Part<'a> {
+    fn of(call: &'a AggregateCall, kind: AggregateKind) -> Self {
+        let not_null = call.input.as_ref().is_none_or(|input| !input.nullable);
+        let never_null = not_null && call.filter.is_none();
+        Part { kind, args: &call.args, distinct: call.distinct, filter: call.filter, not_null, never_null }.with(kind)
+    }
+
+    fn with(mut self, kind: AggregateKind) -> Self {
+        self.kind = kind;
+        if kind == AggregateKind::Count && self.not_null && !self.distinct {
+            self.args = &[];
+        }
+        self
+    }
 }
 
 /// Empty accumulators of one call, which takes every value (DISTINCT is put around it by the state).

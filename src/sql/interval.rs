@@ -83,12 +83,30 @@ pub(super) fn evaluate(interval: &Interval) -> Result<IntervalValue> {
     if last < leading || leading.is_months() != last.is_months() {
         return Err(illegal());
     }
+    check_digits(text, leading, interval.leading_precision)?;
     let total = parse(text, leading, last).ok_or_else(illegal)?;
     let total = if negative { -total } else { total };
     if leading.is_months() {
         return i32::try_from(total).map(IntervalValue::Months).map_err(|_| illegal());
     }
     Ok(IntervalValue::Milliseconds(total))
+}
+
+/// Digits that the first number may have where the interval does not say, as in MINUTE(3).
+const LEADING_DIGITS: u64 = 2;
+
+/// Flink takes no number with more digits than its unit announces.
+fn check_digits(text: &str, leading: Unit, precision: Option<u64>) -> Result<()> {
+    let number = text.trim().trim_start_matches(['+', '-']);
+    let digits = number.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let value = digits.trim_start_matches('0');
+    let allowed = precision.unwrap_or(LEADING_DIGITS);
+    if value.len() as u64 <= allowed {
+        return Ok(());
+    }
+    let name = unit_name(leading, leading);
+    Err(Error::script(format!("{value} has more than the {allowed} digits of {name} in an interval"))
+        .help(format!("write {name}({}), or take a larger unit", value.len())))
 }
 
 fn unit_name(leading: Unit, last: Unit) -> String {

@@ -38,6 +38,23 @@ fn sizes_of_windows_are_checked() {
 }
 
 #[test]
+fn the_first_number_of_an_interval_has_as_many_digits_as_its_unit_says() {
+    let cases = [
+        ("INTERVAL «'100' SECOND", "100 has more than the 2 digits of SECOND", "SECOND(3)"),
+        ("INTERVAL «'1000' SECOND(3)", "1000 has more than the 3 digits of SECOND", "SECOND(4)"),
+        ("INTERVAL «'100:30' HOUR TO MINUTE", "100 has more than the 2 digits of HOUR", "HOUR(3)"),
+        ("INTERVAL «'100' WEEK", "100 has more than the 2 digits of WEEK", "WEEK(3)"),
+    ];
+    for (size, message, remedy) in cases {
+        check(&windowed(&format!("TUMBLE(TABLE src, DESCRIPTOR(ts), {size})")), Script, message, remedy);
+    }
+    for size in ["'0010' SECOND", "'100' SECOND(3)", "'99:30' HOUR TO MINUTE", "'1000' MINUTES(4)"] {
+        let size = format!("TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL {size})");
+        super::with_tables(&windowed(&size)).unwrap_or_else(|error| panic!("{size}: {error}"));
+    }
+}
+
+#[test]
 fn arguments_of_window_functions_are_checked() {
     let cases = [
         ("«TUMBLE(TABLE src, DESCRIPTOR(ts))", "takes 3 or 4 arguments, not 2", "write TUMBLE(TABLE t"),

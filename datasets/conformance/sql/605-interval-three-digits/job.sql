@@ -1,0 +1,9 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+CREATE TABLE src (k STRING, ts TIMESTAMP(3), v INT, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH (
+  'connector' = 'filesystem', 'path' = '${DATA}/src.csv', 'format' = 'csv');
+CREATE TABLE results (k STRING, window_start TIMESTAMP(3), window_end TIMESTAMP(3), a0 BIGINT) WITH (
+  'connector' = 'filesystem', 'path' = '${OUT}/results', 'format' = 'json');
+INSERT INTO results SELECT k, window_start, window_end, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '100' SECOND(3)))
+GROUP BY k, window_start, window_end;
