@@ -21,20 +21,24 @@ pub struct JobSummary {
 
 impl JobSummary {
     pub(super) fn new(program: &Program, totals: Totals, shards: usize, files: usize, elapsed: Duration) -> Self {
-        JobSummary {
-            totals,
-            shards,
-            files,
-            elapsed,
-            watermark_rule: watermark_rule(program),
-            sinks: program.sinks.iter().map(|sink| sink.table.clone()).collect(),
-        }
+        JobSummary { totals, shards, files, elapsed, watermark_rule: watermark_rule(program), sinks: tables(program) }
     }
 
     /// Rows read a second, of wall-clock time.
     pub fn rows_per_second(&self) -> f64 {
         self.totals.rows_read() as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
+}
+
+/// The tables written, each once.
+fn tables(program: &Program) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    for sink in &program.sinks {
+        if !tables.contains(&sink.table) {
+            tables.push(sink.table.clone());
+        }
+    }
+    tables
 }
 
 fn watermark_rule(program: &Program) -> Option<String> {
