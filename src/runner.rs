@@ -31,6 +31,7 @@ pub fn run_script(
         let list = ignored.into_iter().collect::<Vec<_>>().join(", ");
         report.notice(&format!("settings that mean nothing on one machine: {list}"));
     }
+    check_files(&script).map_err(|error| error.in_file(&options.file))?;
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
         let placed = |error: Error| error.in_statement(statement.number);
@@ -47,4 +48,16 @@ pub fn run_script(
         summary.jobs.push(job);
     }
     Ok(summary)
+}
+
+/// Refuses a script of which one statement would replace a file that another has written.
+fn check_files(script: &sql::Script) -> Result<()> {
+    let mut claims = job::Claims::default();
+    for statement in &script.statements {
+        if let Action::Insert(plan) = &statement.action {
+            let claimed = claims.add(plan, statement.number);
+            claimed.map_err(|error| error.at(statement.line, 1).in_statement(statement.number))?;
+        }
+    }
+    Ok(())
 }

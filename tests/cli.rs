@@ -323,3 +323,49 @@ fn plain_threads_give_the_same_rows() {
     let on = |executor: &str| text(&transom(folder.path(), &["run", "job.sql", "-q", "--executor", executor]).stdout);
     assert_eq!(on("auto"), on("threads"));
 }
+
+#[test]
+fn a_byte_order_mark_before_a_script_is_skipped() {
+    let folder = folder(&format!("\u{feff}{}{COUNT}", table("'format' = 'csv'")), GOOD);
+    let output = transom(folder.path(), &["run", "job.sql", "-q"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+fn sink(name: &str, path: &str) -> String {
+    format!(
+        "CREATE TABLE {name} (ts TIMESTAMP(3), k STRING, v INT)\n\
+         WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv');\n"
+    )
+}
+
+#[test]
+fn a_script_that_writes_a_file_twice_is_refused() {
+    let tables = format!("{}{}{}", table("'format' = 'csv'"), sink("a", "out.csv"), sink("b", "./out.csv"));
+    let two = "INSERT INTO a SELECT * FROM src;\nINSERT INTO b SELECT * FROM src;\n";
+    let says = ["out.csv would be written twice", "UNION ALL"];
+    fails(&format!("{tables}{two}"), GOOD, 2, &[&says[..], &["job.sql:9:1", "statement 4"]].concat());
+    fails(&format!("{tables}EXECUTE STATEMENT SET BEGIN\n{two}END;\n"), GOOD, 2, &says);
+}
+
+#[test]
+fn a_job_does_not_replace_the_file_it_reads() {
+    let script = format!("{}INSERT INTO src SELECT * FROM src;\n", table("'format' = 'csv'"));
+    fails(&script, GOOD, 2, &["table `src` would replace", "src.csv, which this statement reads"]);
+    let folder = folder(&script, GOOD);
+    transom(folder.path(), &["run", "job.sql"]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("src.csv")).unwrap(), GOOD);
+}
+
+#[test]
+fn a_print_sink_prints_instants_in_utc_as_flink_does() {
+    let script = format!(
+        "{}CREATE TABLE p (t TIMESTAMP_LTZ(3), c TIME, d DECIMAL(12, 10)) WITH ('connector' = 'print');\n\
+         SET 'table.local-time-zone' = 'Europe/Berlin';\n\
+         INSERT INTO p SELECT CAST(TIMESTAMP '2024-07-01 12:00:00' AS TIMESTAMP_LTZ(3)), TIME '12:00:00', 0 FROM src\n\
+         WHERE v = 1;\n",
+        table("'format' = 'csv'")
+    );
+    let folder = folder(&script, GOOD);
+    let output = transom(folder.path(), &["run", "job.sql", "-q"]);
+    assert_eq!(text(&output.stdout), "+I[2024-07-01T10:00:00Z, 12:00, 0E-10]\n", "{}", text(&output.stderr));
+}

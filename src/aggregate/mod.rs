@@ -17,7 +17,7 @@ use arrow::buffer::BooleanBuffer;
 
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use resolve::{is_aggregate, resolve};
+pub use resolve::{is_aggregate, names, resolve};
 
 /// Which aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

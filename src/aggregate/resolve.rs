@@ -113,6 +113,11 @@ pub fn is_aggregate(name: &str) -> bool {
     OURS.iter().any(|(ours, _)| *ours == upper) || OTHERS.contains(&upper.as_str())
 }
 
+/// The names of the aggregate functions that are ours.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OURS.iter().map(|(name, _)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

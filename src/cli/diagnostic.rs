@@ -1,6 +1,10 @@
 //! Prints an error: the place, a caret under it, the remedy.
 
 use transom::error::{Error, ErrorKind};
+use unicode_width::UnicodeWidthStr;
+
+/// Longest line of a script that is shown in full, in characters.
+const LINE_MAX: usize = 200;
 
 /// To stderr. `script`: the text of the script, to show the line that the error names.
 pub fn print(error: &Error, script: Option<&str>) {
@@ -31,19 +35,24 @@ pub fn print(error: &Error, script: Option<&str>) {
     eprint!("{text}");
 }
 
-/// The line with a caret below the column.
+/// The line with a caret below the column; of a very long line the part around it.
 fn excerpt(script: &str, line: u64, column: u64, length: u64) -> String {
     let Some(text) = line.checked_sub(1).and_then(|index| script.lines().nth(index as usize)) else {
         return String::new();
     };
-    let text = text.replace('\t', " ");
+    let text: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let at = (column.saturating_sub(1) as usize).min(text.len());
+    let cut = if text.len() > LINE_MAX { at.saturating_sub(LINE_MAX / 2) } else { 0 };
+    let end = text.len().min(cut + LINE_MAX);
+    let piece = |from: usize, to: usize| text[from..to].iter().collect::<String>();
+    let (before, after) = (if cut > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" });
     let number = line.to_string();
     let margin = " ".repeat(number.len());
-    let mut out = format!("{margin} |\n{number} | {text}\n");
+    let mut out = format!("{margin} |\n{number} | {before}{}{after}\n", piece(cut, end));
     if column > 0 {
-        let most = (text.chars().count() as u64 + 1).saturating_sub(column).max(1);
-        let carets = "^".repeat(length.clamp(1, most) as usize);
-        out.push_str(&format!("{margin} | {}{carets}\n", " ".repeat(column as usize - 1)));
+        let indent = before.width() + piece(cut, at).width();
+        let marked = piece(at, end.min(at.saturating_add(length as usize))).width();
+        out.push_str(&format!("{margin} | {}{}\n", " ".repeat(indent), "^".repeat(marked.max(1))));
     }
     out
 }
@@ -56,5 +65,21 @@ mod tests {
     fn the_caret_stands_below_the_column() {
         assert_eq!(excerpt("a\n  bad here\n", 2, 3, 3), "  |\n2 |   bad here\n  |   ^^^\n");
         assert_eq!(excerpt("a", 7, 1, 1), "");
+    }
+
+    #[test]
+    fn wide_characters_take_two_carets_and_move_the_caret_by_two() {
+        assert_eq!(excerpt("'漢字', 鍵 x", 1, 7, 1), "  |\n1 | '漢字', 鍵 x\n  |         ^^\n");
+    }
+
+    #[test]
+    fn of_a_very_long_line_only_the_part_around_the_place_is_shown() {
+        let line = format!("{}bad{}", "a".repeat(1000), "b".repeat(1000));
+        let shown = excerpt(&line, 1, 1001, 3);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[1].chars().count(), "1 | … ".chars().count() + LINE_MAX + 2);
+        let caret = lines[2].find('^').unwrap();
+        let under: String = lines[1].chars().skip(caret).take(3).collect();
+        assert_eq!((under.as_str(), &lines[2][caret..]), ("bad", "^^^"));
     }
 }

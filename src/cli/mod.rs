@@ -88,6 +88,7 @@ impl ScriptArgs {
                 .in_file(&options.file)
                 .help("save the script as UTF-8")
         })?;
+        let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_string);
         Ok(Loaded { text, options })
     }
 }

@@ -116,7 +116,9 @@ impl Results {
 
     /// Rows of a print sink, as Flink's: `+I[a, 2024-05-01T12:00, 1]`.
     pub fn print(&mut self, sink: &SinkSpec, batch: &RecordBatch) -> Result<()> {
-        let columns = texts(batch, &sink.schema, &self.context)?;
+        // Instants print as Java's, whatever the session's zone.
+        let context = EvalContext { time_zone: "UTC".to_string(), now_ms: self.context.now_ms };
+        let columns = texts(batch, &sink.schema, &context)?;
         let prefix = match &sink.connector {
             SinkConnector::Print { identifier: Some(identifier) } => format!("{identifier}> "),
             _ => String::new(),
@@ -145,7 +147,7 @@ impl Results {
     fn print_measured(&mut self, select: &mut Select) -> Result<()> {
         if select.widths.is_none() {
             let widths = widths(&select.schema, &select.measured);
-            let header: Vec<String> = select.schema.fields.iter().map(|field| field.name.clone()).collect();
+            let header: Vec<String> = select.schema.fields.iter().map(|field| one_line(&field.name)).collect();
             self.table_row(&header, &widths, &select.schema)?;
             let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width + 2)).collect();
             self.line(&rule.join("+"))?;
@@ -198,7 +200,12 @@ fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<
 }
 
 fn cell(column: &StringArray, row: usize) -> String {
-    if column.is_null(row) { "NULL".to_string() } else { column.value(row).replace(['\n', '\r', '\t'], " ") }
+    if column.is_null(row) { "NULL".to_string() } else { one_line(column.value(row)) }
+}
+
+/// Without line ends, tabs and what else would upset a terminal.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 fn printed(column: &StringArray, row: usize, data_type: &DataType) -> String {
@@ -207,8 +214,9 @@ fn printed(column: &StringArray, row: usize, data_type: &DataType) -> String {
     }
     let text = column.value(row);
     match data_type.kind {
-        Type::Timestamp(_) => iso(text),
-        Type::TimestampLtz(_) => format!("{}Z", iso(text)),
+        Type::Timestamp(_) | Type::Time(_) => iso(text),
+        Type::TimestampLtz(_) => instant(text),
+        Type::Decimal(..) => scientific(text),
         Type::Boolean => text.to_ascii_lowercase(),
         _ => text.to_string(),
     }
@@ -225,10 +233,35 @@ fn iso(text: &str) -> String {
     format!("{whole}.{digits:0<width$}", width = digits.len().div_ceil(3) * 3)
 }
 
+/// As Java's Instant prints: always with seconds.
+fn instant(text: &str) -> String {
+    let iso = iso(text);
+    // T12:00 has one colon, T12:00:01 two.
+    if iso.matches(':').count() == 1 { format!("{iso}:00Z") } else { format!("{iso}Z") }
+}
+
+/// As Java's BigDecimal prints: with an exponent if more than five zeros stood behind the point.
+fn scientific(text: &str) -> String {
+    let (sign, number) = text.strip_prefix('-').map_or(("", text), |number| ("-", number));
+    let scale = number.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let digits = number.replace('.', "");
+    let digits = match digits.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    };
+    let exponent = digits.len() as i64 - 1 - scale as i64;
+    if exponent >= -6 {
+        return text.to_string();
+    }
+    let (first, rest) = digits.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    format!("{sign}{first}{point}{rest}E{exponent}")
+}
+
 fn widths(schema: &Schema, rows: &[Vec<String>]) -> Vec<usize> {
     let width = |column: usize| {
         let cells = rows.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
-        cells.min(WIDTH_MAX).max(schema.fields[column].name.width())
+        cells.min(WIDTH_MAX).max(one_line(&schema.fields[column].name).width())
     };
     (0..schema.len()).map(width).collect()
 }
@@ -242,5 +275,27 @@ mod tests {
         assert_eq!(iso("2024-05-01 12:00:00.000"), "2024-05-01T12:00");
         assert_eq!(iso("2024-05-01 12:00:09.999"), "2024-05-01T12:00:09.999");
         assert_eq!(iso("2024-05-01 12:00:10.5"), "2024-05-01T12:00:10.500");
+        assert_eq!(iso("12:00:00"), "12:00");
+    }
+
+    #[test]
+    fn a_cell_of_a_table_stays_on_its_line() {
+        assert_eq!(one_line("a\nb\tc\u{1b}[31m 漢"), "a b c [31m 漢");
+    }
+
+    #[test]
+    fn instants_print_with_seconds() {
+        assert_eq!(instant("2024-07-01 10:00:00.000"), "2024-07-01T10:00:00Z");
+        assert_eq!(instant("2024-07-01 10:00:00.001"), "2024-07-01T10:00:00.001Z");
+        assert_eq!(instant("2024-07-01 10:00:01"), "2024-07-01T10:00:01Z");
+    }
+
+    #[test]
+    fn small_decimals_print_with_an_exponent() {
+        let plain = ["1.5000000000", "0.000001", "-0.0000010", "0.000000", "12"];
+        assert_eq!(plain.map(scientific), plain);
+        assert_eq!(scientific("0.0000000000"), "0E-10");
+        assert_eq!(scientific("-0.0000000001"), "-1E-10");
+        assert_eq!(scientific("0.0000000123"), "1.23E-8");
     }
 }

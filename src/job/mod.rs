@@ -1,6 +1,7 @@
 //! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
 
 mod output;
+mod overlap;
 mod summary;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
 use crate::source;
 use output::{OpenSink, Ordered};
+pub use overlap::Claims;
 pub use summary::JobSummary;
 
 /// How a job runs; none of it changes the answer.
@@ -115,6 +117,7 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
     let splits = open_splits(&program, options)?;
+    overlap::check_sources(&program.sinks, splits.iter().map(|entry| entry.split.name()))?;
     let mut sinks = Vec::new();
     for spec in &program.sinks {
         match OpenSink::open(spec, shards) {

@@ -43,7 +43,7 @@ impl JobSummary {
             elapsed,
             watermark_rule: watermark_rule(program),
             has_windows: !program.stages.is_empty(),
-            sinks: program.sinks.iter().map(|sink| sink.table.clone()).zip(written.iter().copied()).collect(),
+            sinks: tables(program, written),
         }
     }
 
@@ -51,6 +51,18 @@ impl JobSummary {
     pub fn rows_per_second(&self) -> f64 {
         self.totals.rows_read() as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
+}
+
+/// The tables written, each once, with the rows of all its pipelines.
+fn tables(program: &Program, written: &[u64]) -> Vec<(String, u64)> {
+    let mut tables: Vec<(String, u64)> = Vec::new();
+    for (sink, rows) in program.sinks.iter().zip(written) {
+        match tables.iter_mut().find(|(table, _)| *table == sink.table) {
+            Some((_, sum)) => *sum += rows,
+            None => tables.push((sink.table.clone(), *rows)),
+        }
+    }
+    tables
 }
 
 fn watermark_rule(program: &Program) -> Option<String> {

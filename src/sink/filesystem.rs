@@ -35,14 +35,28 @@ pub(super) struct Filesystem {
     parts: Mutex<Vec<Option<PathBuf>>>,
 }
 
-impl Filesystem {
-    pub fn open(path: &str, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Result<Self> {
+impl Target {
+    fn new(path: &str) -> Result<Self> {
         let path = Path::new(local_path(path)?);
-        let target = if path.is_dir() || path.extension().is_none() {
+        Ok(if path.is_dir() || path.extension().is_none() {
             Target::Folder(path.to_path_buf())
         } else {
             Target::File(path.to_path_buf())
-        };
+        })
+    }
+}
+
+/// The file that a table with this path replaces, if it is one file.
+pub(super) fn replaced_file(path: &str) -> Option<PathBuf> {
+    match Target::new(path) {
+        Ok(Target::File(file)) => Some(file),
+        _ => None,
+    }
+}
+
+impl Filesystem {
+    pub fn open(path: &str, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Result<Self> {
+        let target = Target::new(path)?;
         let folder = match &target {
             Target::Folder(folder) => folder.clone(),
             Target::File(file) => match file.parent() {

@@ -5,6 +5,7 @@ mod part;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -48,6 +49,14 @@ impl SinkWriter for Blackhole {
     }
     fn finish(self: Box<Self>) -> Result<()> {
         Ok(())
+    }
+}
+
+/// The file that a sink replaces at commit; `None` if it adds files to a folder, or writes none.
+pub fn replaced_file(spec: &SinkSpec) -> Option<PathBuf> {
+    match &spec.connector {
+        SinkConnector::Filesystem { path, .. } => filesystem::replaced_file(path),
+        _ => None,
     }
 }
 

@@ -113,6 +113,9 @@ impl<'a> Binder<'a> {
                     UnaryOperator::Not => "NOT",
                     other => return Err(Error::script(format!("Flink SQL has no operator {other}"))),
                 };
+                if let (UnaryOperator::Minus, Some(lowest)) = (op, lowest_number(expr)) {
+                    return Ok(lowest);
+                }
                 let input = self.expr(expr, context)?;
                 resolve::unary(spelling, input)
             }
@@ -381,10 +384,21 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// What stands after a minus sign, if it is a number only together with the sign.
+fn lowest_number(ast: &Ast) -> Option<Expr> {
+    match ast {
+        Ast::Value(value) => match &value.value {
+            Value::Number(text, _) => resolve::literal_negative(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn literal(value: &Value) -> Result<Expr> {
     match value {
         Value::Number(text, _) => resolve::literal_number(text),
-        Value::SingleQuotedString(text) => Ok(resolve::literal_string(text)),
+        Value::SingleQuotedString(text) | Value::UnicodeStringLiteral(text) => Ok(resolve::literal_string(text)),
         Value::Boolean(value) => Ok(resolve::literal_bool(*value)),
         Value::Null => Ok(resolve::literal_null()),
         other => Err(Error::unsupported(format!("the literal {other}"))),

@@ -11,10 +11,12 @@ use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 use super::text::place_of;
 use super::types::parse_type;
-use crate::error::Error;
+use crate::error::{Error, Place};
 
 /// Marks the message of a parser error as "Flink has it, we have not".
 const UNSUPPORTED: &str = "\u{1}unsupported: ";
+/// What the parser says of `SELECT a, FROM t`.
+const NO_EXPRESSION: &str = "Expected an expression, found: ";
 /// The name of the function that stands for `TABLE t [PARTITION BY …]` and `(SELECT …) PARTITION BY …`.
 pub(super) const TABLE_ARGUMENT: &str = "\u{1}TABLE";
 /// Below every operator, so that `PARTITION BY` ends the argument before it.
@@ -37,6 +39,9 @@ impl Dialect for FlinkDialect {
         true
     }
     fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+    fn supports_unicode_string_literal(&self) -> bool {
         true
     }
     fn supports_match_recognize(&self) -> bool {
@@ -300,13 +305,13 @@ pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Erro
         }
     };
     let (message, place) = match split_location(&text) {
+        Some((message, line, column)) if message.starts_with(NO_EXPRESSION) => {
+            (message, place_before(tokens, &message[NO_EXPRESSION.len()..], line, column))
+        }
         Some((message, line, column)) => {
             let token = tokens.iter().find(|t| t.span.start.line == line && t.span.start.column == column);
-            let place = token.and_then(|token| place_of(token.span)).unwrap_or(crate::error::Place {
-                line,
-                column,
-                ..Default::default()
-            });
+            let place =
+                token.and_then(|token| place_of(token.span)).unwrap_or(Place { line, column, ..Place::default() });
             (message, Some(place))
         }
         None => {
@@ -324,6 +329,13 @@ pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Erro
     }
 }
 
+/// The place of the last `word` before a place; the parser names the one behind it.
+fn place_before(tokens: &[TokenWithSpan], word: &str, line: u64, column: u64) -> Option<Place> {
+    let before = tokens.iter().filter(|t| (t.span.start.line, t.span.start.column) < (line, column) || line == 0);
+    let found = before.rev().find(|t| matches!(&t.token, Token::Word(w) if w.value == word));
+    found.and_then(|token| place_of(token.span))
+}
+
 /// Splits " at Line: 1, Column: 2" off a message.
 fn split_location(text: &str) -> Option<(&str, u64, u64)> {
     let (message, rest) = text.rsplit_once(" at Line: ")?;
@@ -334,6 +346,9 @@ fn split_location(text: &str) -> Option<(&str, u64, u64)> {
 /// "Expected: x, found: y" as a sentence of ours.
 fn readable(message: &str) -> String {
     let message = message.trim_start_matches("sql parser error: ");
+    if let Some(found) = message.strip_prefix(NO_EXPRESSION) {
+        return format!("syntax error: expected an expression, found '{found}'");
+    }
     if let Some((expected, found)) = message.strip_prefix("Expected: ").and_then(|rest| rest.split_once(", found: ")) {
         let found = if found == "EOF" { "the end of the statement".to_string() } else { format!("'{found}'") };
         return format!("syntax error: expected {expected}, found {found}");

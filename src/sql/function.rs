@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::binder::{Binder, Context, grouping_sets, located, subquery};
 use super::logical::Call;
 use crate::aggregate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::expr::{Expr, resolve};
 
 /// The units that stand bare as the first argument of TIMESTAMPADD and TIMESTAMPDIFF.
@@ -44,6 +44,9 @@ impl Binder<'_> {
         };
         if let Some(clause) = list.clauses.first() {
             return Err(Error::unsupported(format!("'{clause}' in a call of {name}")));
+        }
+        if !aggregate::is_aggregate(&name) && !resolve::is_function(&name) {
+            return Err(unknown(&name));
         }
         if aggregate::is_aggregate(&name) {
             return self.aggregate(&name, function, list, context);
@@ -150,6 +153,16 @@ fn plain_argument<'a>(name: &str, arg: &'a FunctionArg) -> Result<&'a Ast> {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => Ok(arg),
         FunctionArg::Unnamed(_) => Err(Error::script(format!("{name} does not take '*'"))),
         _ => Err(Error::unsupported(format!("named arguments of {name}"))),
+    }
+}
+
+/// The error for a name that is no function of Flink's.
+fn unknown(name: &str) -> Error {
+    let error = Error::script(format!("unknown function {name}"));
+    match nearest(name, aggregate::names().chain(resolve::names().iter().copied())) {
+        _ if name == "LENGTH" => error.help("Flink calls it CHAR_LENGTH"),
+        Some(near) => error.help(format!("did you mean {near}?")),
+        None => error.help("take one of Flink's functions; functions of your own are not supported yet"),
     }
 }
 

@@ -18,10 +18,26 @@ struct Group {
     output: ColumnId,
 }
 
+/// The expressions of GROUP BY; those in parentheses, `(a, b)`, count one by one.
+fn flat(groups: &[Ast]) -> Vec<&Ast> {
+    let mut all = Vec::with_capacity(groups.len());
+    for ast in groups {
+        match ast {
+            Ast::Tuple(inner) => all.extend(flat(inner)),
+            Ast::Nested(inner) if matches!(**inner, Ast::Tuple(_) | Ast::Nested(_)) => {
+                all.extend(flat(std::slice::from_ref(&**inner)));
+            }
+            ast => all.push(ast),
+        }
+    }
+    all
+}
+
 impl Binder<'_> {
     pub(super) fn grouped_select(&mut self, select: &Select, groups: &[Ast], input: Relation) -> Result<Relation> {
+        let groups = flat(groups);
         let mut bound = Vec::with_capacity(groups.len());
-        for ast in groups {
+        for ast in &groups {
             let expr = self.group_expr(ast, select, &input.scope)?;
             self.refuse_null(&expr).map_err(|error| located(error, ast))?;
             bound.push((expr, self.plain_column(ast, &input.scope)));

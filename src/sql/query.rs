@@ -1,5 +1,6 @@
 //! Queries: FROM, WHERE, the select list, UNION ALL, common tables and views.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::{
@@ -11,7 +12,7 @@ use sqlparser::ast::{
 use super::binder::{Binder, Context, located};
 use super::catalog::{Entry, Table};
 use super::logical::{ColumnId, Rel, Role, Window};
-use super::scope::{Named, Scope};
+use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::place_of;
 use crate::error::{Error, Result};
@@ -498,7 +499,7 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Na
         _ => return Ok(None),
     };
     refuse_wildcard_options(options)?;
-    let Some(table) = table else { return Ok(Some(scope.columns.clone())) };
+    let Some(table) = table else { return different(scope.columns.clone(), item).map(Some) };
     let of_table = scope.columns.iter().filter(|column| column.qualifier.as_deref() == Some(&table.value));
     let found: Vec<Named> = of_table.cloned().collect();
     if found.is_empty() {
@@ -508,7 +509,22 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Na
             None => error,
         });
     }
-    Ok(Some(found))
+    different(found, item).map(Some)
+}
+
+/// The columns of a `*`, which names each of them: two of one name are ambiguous.
+fn different(columns: Vec<Named>, item: &SelectItem) -> Result<Vec<Named>> {
+    let mut seen = HashSet::new();
+    match columns.iter().find(|column| !seen.insert((column.qualifier.as_deref(), column.name.as_str()))) {
+        None => Ok(columns),
+        Some(column) => {
+            let error = ambiguous(&column.name);
+            Err(match place_of(item.span()) {
+                Some(place) => error.at_place(place),
+                None => error,
+            })
+        }
+    }
 }
 
 fn refuse_wildcard_options(options: &WildcardAdditionalOptions) -> Result<()> {

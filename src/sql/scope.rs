@@ -76,7 +76,7 @@ impl Scope {
     }
 }
 
-fn ambiguous(name: &str) -> Error {
+pub(super) fn ambiguous(name: &str) -> Error {
     Error::script(format!("column '{name}' is ambiguous"))
         .help("name the table before it, or give the inner columns different names with AS")
 }

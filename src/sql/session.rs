@@ -1,5 +1,6 @@
 //! Runs the statements of a script against its catalog and settings, in order.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::Ident;
@@ -113,6 +114,7 @@ impl<'a> Session<'a> {
             let message = format!("{} names for the {width} columns of view {}", view.columns.len(), view.name.value);
             return Err(at(Error::script(message), place_of(first.span)));
         }
+        check_names(view, &relation.scope)?;
         let columns = view.columns.iter().map(|name| name.value.clone()).collect();
         let entry = Entry::View(Rc::new(View { query: view.query.clone(), columns }));
         self.catalog.entries.insert(view.name.value.clone(), entry);
@@ -250,6 +252,21 @@ impl<'a> Session<'a> {
         let text = excerpt(self.text, watermark.span);
         table.watermark = Some(TableWatermark { time, expression, text });
         Ok(())
+    }
+}
+
+/// The columns of a view have different names.
+fn check_names(view: &CreateView, scope: &Scope) -> Result<()> {
+    let own = || scope.columns.iter().map(|column| (column.name.as_str(), view.name.span));
+    let given = || view.columns.iter().map(|name| (name.value.as_str(), name.span));
+    let names: Vec<_> = if view.columns.is_empty() { own().collect() } else { given().collect() };
+    let mut seen = HashSet::new();
+    match names.iter().find(|(name, _)| !seen.insert(*name)) {
+        None => Ok(()),
+        Some((name, span)) => {
+            let error = Error::script(format!("two columns of view {} are called '{name}'", view.name.value));
+            Err(at(error.help("give one of them another name with AS"), place_of(*span)))
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! From a bound query to a pipeline: the columns a sink wants, and the query of a SELECT.
 
+use std::collections::HashSet;
+
 use super::binder::Binder;
 use super::catalog::{Entry, Table};
 use super::logical::ColumnId;
@@ -40,8 +42,7 @@ impl Binder<'_> {
 
     /// Plans a SELECT whose rows the caller takes.
     pub(super) fn collect(&mut self, relation: &Relation, ignored: &mut Vec<String>) -> Result<Pipeline> {
-        self.check_rowtimes(relation)?;
-        let names: Vec<String> = relation.scope.columns.iter().map(|column| column.name.clone()).collect();
+        let names = distinct_names(relation.scope.columns.iter().map(|column| column.name.as_str()));
         let exprs: Vec<Expr> = relation.scope.columns.iter().map(|column| self.arena.expr(column.id)).collect();
         let mut lowering =
             Lowering { arena: &self.arena, config: &self.settings.config, ordered: true, ignored: Vec::new() };
@@ -53,7 +54,7 @@ impl Binder<'_> {
         Ok(Pipeline { root, sink })
     }
 
-    /// A result has one event time at most.
+    /// A sink takes one event time at most.
     fn check_rowtimes(&self, relation: &Relation) -> Result<()> {
         let times = relation.scope.columns.iter().filter(|column| self.arena.columns[column.id].rowtime);
         let names: Vec<&str> = times.map(|column| column.name.as_str()).collect();
@@ -127,6 +128,21 @@ impl Binder<'_> {
             columns.map(|column| format!("{} {}", column.name, self.arena.columns[column.id].data_type)).collect();
         texts.join(", ")
     }
+}
+
+/// The names of a SELECT's result: of several columns `k`, the later ones are `k0`, `k1`, as in Flink.
+fn distinct_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let mut distinct = Vec::new();
+    for name in names {
+        let mut numbered = (0_usize..).map(|number| format!("{name}{number}"));
+        let mut free = name.to_string();
+        while !taken.insert(free.clone()) {
+            free = numbered.next().expect("numbers do not end");
+        }
+        distinct.push(free);
+    }
+    distinct
 }
 
 /// The node under the sink's column names; lowering drops projections that only rename.

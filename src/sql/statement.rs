@@ -7,7 +7,7 @@ use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 use super::ddl::{CreateTable, parse_create_table};
 use super::dialect::{FlinkDialect, parser_error, unsupported};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 
 /// How deep expressions and subqueries may nest.
 const RECURSION_LIMIT: usize = 300;
@@ -71,12 +71,22 @@ pub(super) fn parse(tokens: &[TokenWithSpan]) -> Result<Statement> {
     parsed.map_err(|error| {
         let error = parser_error(error, tokens);
         match (error.kind(), error.remedy()) {
-            (crate::error::ErrorKind::Script, None) => {
-                error.help("check the spelling there; a ';' between two statements may be missing")
-            }
+            (crate::error::ErrorKind::Script, None) => match misspelt_start(tokens) {
+                Some(near) => error.help(format!("did you mean {near}?")),
+                None => error.help("check the spelling there; a ';' between two statements may be missing"),
+            },
             _ => error,
         }
     })
+}
+
+/// The word that the first one of a statement was perhaps meant to be.
+fn misspelt_start(tokens: &[TokenWithSpan]) -> Option<&'static str> {
+    const STARTS: [&str; 10] =
+        ["SELECT", "WITH", "CREATE", "DROP", "SET", "RESET", "INSERT", "EXPLAIN", "EXECUTE", "BEGIN"];
+    let Token::Word(word) = &tokens.first()?.token else { return None };
+    let name = word.value.to_ascii_uppercase();
+    if STARTS.contains(&name.as_str()) { None } else { nearest(&name, STARTS) }
 }
 
 /// A word of the script's language that is not a keyword of the parser.

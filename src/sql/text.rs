@@ -292,6 +292,10 @@ fn substitute(text: &str, variables: &BTreeMap<String, String>) -> Result<(Strin
 }
 
 fn undefined(name: &str, at: &Location, variables: &BTreeMap<String, String>) -> Error {
+    if name.trim().is_empty() {
+        let error = Error::script("${} names no variable").at(at.line, at.column);
+        return error.help("write ${NAME}, and give it a value with --set NAME=value");
+    }
     let remedy = match nearest(name, variables.keys().map(String::as_str)) {
         Some(near) => format!("did you mean ${{{near}}}? Otherwise give it a value with --set {name}=value"),
         None => format!("give it a value with --set {name}=value"),

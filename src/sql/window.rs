@@ -50,6 +50,9 @@ const SIGNATURES: &[Signature] = &[
     },
 ];
 
+/// Flink's table functions that are no window functions.
+const FLINKS: &[&str] = &["FROM_CHANGELOG", "ML_EVALUATE", "ML_PREDICT", "TO_CHANGELOG", "VECTOR_SEARCH"];
+
 impl Binder<'_> {
     /// A call of a window function; `place` is that of its name.
     pub(super) fn window_function(
@@ -63,11 +66,7 @@ impl Binder<'_> {
             None => error,
         };
         let Some(signature) = SIGNATURES.iter().find(|signature| signature.name == name) else {
-            let error = Error::unsupported(format!("the table function {name}"));
-            return Err(placed(match nearest(name, SIGNATURES.iter().map(|signature| signature.name)) {
-                Some(near) => error.help(format!("did you mean {near}?")),
-                None => error.help("the window functions are TUMBLE, HOP, CUMULATE and SESSION"),
-            }));
+            return Err(placed(unknown(name)));
         };
         let args = arguments(signature, args).map_err(placed)?;
         let (input, partition) = self.data(signature, args[0].expect("DATA is required"))?;
@@ -193,6 +192,19 @@ impl Binder<'_> {
                 }
             },
         }
+    }
+}
+
+/// The error for a table function that is none of ours.
+fn unknown(name: &str) -> Error {
+    if FLINKS.contains(&name) {
+        return Error::unsupported(format!("the table function {name}"));
+    }
+    let error = Error::script(format!("unknown table function {name}"));
+    match nearest(name, SIGNATURES.iter().map(|signature| signature.name)) {
+        Some(near) => error.help(format!("did you mean {near}?")),
+        None => error
+            .help("the window functions are TUMBLE, HOP, CUMULATE and SESSION; your own ones are not supported yet"),
     }
 }
 

@@ -14,6 +14,9 @@ pub fn literal_number(text: &str) -> Result<Expr> {
     let out_of_range = || Error::script(format!("the number {text} is out of range"));
     if text.contains(['e', 'E']) {
         let number: f64 = text.parse().map_err(|_| Error::script(format!("{text} is no number")))?;
+        if number.is_infinite() {
+            return Err(out_of_range().help("a DOUBLE goes up to 1.797E308"));
+        }
         return Ok(Expr::literal(Scalar::Double(number), Type::Double.not_null()));
     }
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -22,7 +25,7 @@ pub fn literal_number(text: &str) -> Result<Expr> {
         return Err(Error::script(format!("{text} is no number")));
     }
     if fraction.is_empty() {
-        let number: i64 = whole.parse().map_err(|_| out_of_range())?;
+        let number: i64 = whole.parse().map_err(|_| out_of_range().help("a BIGINT goes up to 9223372036854775807"))?;
         let kind = if i32::try_from(number).is_ok() { Type::Int } else { Type::BigInt };
         return Ok(Expr::literal(Scalar::Int(number), kind.not_null()));
     }
@@ -34,6 +37,12 @@ pub fn literal_number(text: &str) -> Result<Expr> {
     let value: i64 = digits.parse().map_err(|_| out_of_range().help("CAST a text: CAST('…' AS DECIMAL(38, 2))"))?;
     let kind = Type::Decimal(digits.len() as u8, fraction.len() as u8);
     Ok(Expr::literal(Scalar::Decimal(value.into()), kind.not_null()))
+}
+
+/// A number after a minus sign, where the sign belongs to it: the lowest BIGINT has no positive twin.
+pub fn literal_negative(text: &str) -> Option<Expr> {
+    let number: i64 = format!("-{text}").parse().ok()?;
+    (number == i64::MIN).then(|| Expr::literal(Scalar::Int(number), Type::BigInt.not_null()))
 }
 
 /// CHAR(n) NOT NULL, n counted in UTF-16 units as Flink does.

@@ -183,6 +183,11 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "UUID",
 ];
 
+/// True if `name` (upper case) is a scalar function of Flink, supported or not.
+pub fn is_function(name: &str) -> bool {
+    NAMES.contains(&name) || UNSUPPORTED.contains(&name)
+}
+
 /// The names of all supported functions, upper case, for offering the nearest one.
 pub fn names() -> &'static [&'static str] {
     NAMES

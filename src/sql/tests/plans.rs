@@ -365,3 +365,33 @@ fn explain_works_for_queries_and_statement_sets() {
     let plan = plan_of("INSERT INTO results (k) SELECT k FROM src");
     assert!(explain(&plan).starts_with("Sink results (json /out): k, window_start"), "{}", explain(&plan));
 }
+
+#[test]
+fn columns_of_one_name_are_numbered_in_a_result() {
+    let plan = plan_of("SELECT k, c AS k, v, v + 1 AS k0, k FROM src");
+    assert_eq!(names(&plan.pipelines[0].sink.schema), ["k", "k0", "v", "k00", "k1"]);
+}
+
+#[test]
+fn parentheses_in_group_by_only_group() {
+    let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    for groups in
+        ["(window_start, window_end, k)", "(window_start), ((window_end, k))", "window_start, window_end, k, ()"]
+    {
+        let plan = plan_of(&format!("SELECT k, COUNT(*) {window} GROUP BY {groups}"));
+        assert_eq!(aggregate_of(root(&plan)).keys.len(), 1, "{groups}");
+    }
+}
+
+#[test]
+fn a_select_may_have_several_event_times() {
+    let plan = plan_of("SELECT * FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))");
+    assert_eq!(names(&plan.pipelines[0].sink.schema).last(), Some(&"window_time"));
+}
+
+#[test]
+fn unicode_strings_and_the_lowest_bigint_are_literals() {
+    let plan = plan_of("SELECT U&'\\0041\\6F22' AS t, -9223372036854775808 AS n FROM src");
+    let types: Vec<String> = plan.pipelines[0].sink.schema.fields.iter().map(|f| f.data_type.to_string()).collect();
+    assert_eq!(types, ["CHAR(2) NOT NULL", "BIGINT NOT NULL"]);
+}

@@ -83,12 +83,6 @@ fn arguments_of_window_functions_are_checked() {
     for (function, message, remedy) in cases {
         check(&windowed(function), Script, message, remedy);
     }
-    check(
-        &windowed("«TUMBEL(TABLE src, DESCRIPTOR(ts), INTERVAL '5' MINUTE)"),
-        Unsupported,
-        "TUMBEL",
-        "did you mean TUMBLE?",
-    );
 }
 
 #[test]
@@ -335,10 +329,11 @@ fn what_does_not_fit_into_a_sink_is_refused_with_both_schemas() {
 }
 
 #[test]
-fn two_event_time_columns_in_one_result_are_refused() {
+fn two_event_time_columns_for_one_sink_are_refused() {
+    let insert = "INSERT INTO results (k, window_start, window_end)";
     let query = "SELECT k, ts, window_time FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
-    check(&format!("«{query}"), Script, "ts, window_time", "CAST(window_time AS TIMESTAMP(3))");
-    check("«SELECT ts, ts AS again FROM src", Script, "ts, again", "CAST(again");
+    check(&format!("{insert} «{query}"), Script, "ts, window_time", "CAST(window_time AS TIMESTAMP(3))");
+    check(&format!("{insert} «SELECT k, ts, ts AS again FROM src"), Script, "ts, again", "CAST(again");
 }
 
 #[test]
@@ -398,4 +393,49 @@ fn what_nests_too_deep_is_refused() {
     // Width is no depth.
     let wide = format!("SELECT k FROM src WHERE v IN ({})", vec!["1"; 20_000].join(", "));
     super::with_tables(&wide).unwrap();
+}
+
+#[test]
+fn misspelt_functions_and_statements_are_offered() {
+    let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY window_start, window_end";
+    let cases = [
+        (
+            "SELECT * FROM TABLE(«TUMBEL(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
+            "unknown table function TUMBEL",
+            "did you mean TUMBLE?",
+        ),
+        ("SELECT * FROM «MY_FUNCTION(k)".to_string(), "unknown table function MY_FUNCTION", "the window functions are"),
+        (format!("SELECT «CUONT(*) {window}"), "unknown function CUONT", "did you mean COUNT?"),
+        (format!("SELECT «SUMM(v) {window}"), "unknown function SUMM", "did you mean SUM?"),
+        ("SELECT «UPER(k) FROM src".to_string(), "unknown function UPER", "did you mean UPPER?"),
+        ("SELECT «LENGTH(k) FROM src".to_string(), "unknown function LENGTH", "CHAR_LENGTH"),
+        ("SELECT «MY_FUNCTION(k) FROM src".to_string(), "unknown function MY_FUNCTION", "functions of your own"),
+        ("«CRATE TABLE x (a INT)".to_string(), "expected a statement", "did you mean CREATE?"),
+        ("SELECT k, «FROM src".to_string(), "expected an expression, found 'FROM'", "spelling"),
+    ];
+    for (query, message, remedy) in cases {
+        check(&query, Script, message, remedy);
+    }
+    check("SELECT * FROM TABLE(«ML_PREDICT(TABLE src))", Unsupported, "the table function ML_PREDICT", "");
+}
+
+#[test]
+fn columns_of_one_name_are_ambiguous_in_a_star_and_refused_in_a_view() {
+    let cases = [
+        ("SELECT «* FROM (SELECT k, k FROM src)", "column 'k' is ambiguous", "different names with AS"),
+        ("SELECT «t.* FROM (SELECT k, c AS k FROM src) t", "column 'k' is ambiguous", "different names with AS"),
+        ("CREATE VIEW «w AS SELECT k, c AS k FROM src", "two columns of view w are called 'k'", "AS"),
+        ("CREATE VIEW w (a, «a) AS SELECT k, c FROM src", "two columns of view w are called 'a'", "AS"),
+    ];
+    for (query, message, remedy) in cases {
+        check(query, Script, message, remedy);
+    }
+}
+
+#[test]
+fn numbers_that_no_type_holds_are_refused() {
+    check("SELECT «1e400 FROM src", Script, "1e400 is out of range", "1.797E308");
+    check("SELECT «9223372036854775808 FROM src", Script, "out of range", "9223372036854775807");
+    check("SELECT -«9223372036854775809 FROM src", Script, "out of range", "9223372036854775807");
+    check("SELECT «${} FROM src", Script, "names no variable", "--set NAME=value");
 }

@@ -1,0 +1,76 @@
+//! Files that would be lost: written twice by one script, or read by the job that replaces them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::plan::{JobPlan, SinkSpec};
+use crate::sink::replaced_file;
+
+/// The files that the statements of a script have claimed so far.
+#[derive(Debug, Default)]
+pub struct Claims {
+    /// By path: the table and the number of the statement.
+    files: HashMap<PathBuf, (String, usize)>,
+}
+
+impl Claims {
+    /// Claims the files of a plan; `statement` is its number in the script.
+    ///
+    /// # Errors
+    /// Kind Script, if one of them would be replaced by the rows of another INSERT.
+    pub fn add(&mut self, plan: &JobPlan, statement: usize) -> Result<()> {
+        for sink in plan.pipelines.iter().map(|pipeline| &pipeline.sink) {
+            let Some(file) = replaced_file(sink) else { continue };
+            let claim = (sink.table.clone(), statement);
+            let Some((table, earlier)) = self.files.insert(identity(&file), claim) else { continue };
+            let by = if earlier == statement {
+                "another INSERT of the same statement set".to_string()
+            } else {
+                format!("statement {earlier}")
+            };
+            return Err(Error::script(format!(
+                "{} would be written twice: table `{}` would replace what {by} writes to `{table}`",
+                file.display(),
+                sink.table
+            ))
+            .help("combine the queries with UNION ALL, write to different files, or to a folder: a path without extension"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a sink that would replace one of the files that its job reads.
+///
+/// # Errors
+/// Kind Script, naming the file.
+pub(super) fn check_sources<'a>(sinks: &[SinkSpec], sources: impl Iterator<Item = &'a str>) -> Result<()> {
+    let targets: Vec<(PathBuf, &SinkSpec)> =
+        sinks.iter().filter_map(|sink| Some((identity(&replaced_file(sink)?), sink))).collect();
+    if targets.is_empty() {
+        return Ok(());
+    }
+    for source in sources {
+        let read = identity(Path::new(source));
+        if let Some((_, sink)) = targets.iter().find(|(file, _)| *file == read) {
+            let message = format!("table `{}` would replace {source}, which this statement reads", sink.table);
+            return Err(Error::script(message).help("write to another file"));
+        }
+    }
+    Ok(())
+}
+
+/// The path without detours, also of a file that is not there yet.
+fn identity(file: &Path) -> PathBuf {
+    if let Ok(path) = file.canonicalize() {
+        return path;
+    }
+    let folder = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    match (folder.canonicalize(), file.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => file.to_path_buf(),
+    }
+}
