@@ -57,10 +57,28 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Resul
         }
         let metadata = fs::metadata(&path).map_err(|error| Error::io("read", path.display(), error))?;
         if metadata.is_dir() {
+            refuse_loop(&path)?;
             collect(&path, found, hidden)?;
         } else {
             found.push(path);
         }
+    }
+    Ok(())
+}
+
+/// A link to a folder above it would be followed until the system gives up.
+fn refuse_loop(folder: &Path) -> Result<()> {
+    if !folder.is_symlink() {
+        return Ok(());
+    }
+    let place = |path: &Path| fs::canonicalize(path).map_err(|error| Error::io("read", path.display(), error));
+    let parent = folder.parent().map_or_else(|| Ok(PathBuf::new()), place)?;
+    if parent.starts_with(place(folder)?) {
+        return Err(Error::new(
+            crate::error::ErrorKind::Io,
+            format!("cannot list {}: the link leads back to a folder above it", folder.display()),
+        )
+        .help("remove the link, or give a path beside it"));
     }
     Ok(())
 }
