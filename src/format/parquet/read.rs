@@ -11,6 +11,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Type as Physical};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 
 use super::cast::{cast, fits};
 use crate::error::{Error, Result};
@@ -18,8 +19,13 @@ use crate::format::InputFile;
 use crate::format::text::Output;
 use crate::types::{Schema, Type};
 
-/// Longer row groups are read in several blocks.
+/// Longer row groups are read in several blocks. To skip the rows before a block costs little: whole pages are passed
+/// over by their headers.
 const BLOCK_ROWS_MAX: usize = 1 << 20;
+/// So are row groups with wide columns, since each shard holds a few decoded blocks.
+const BLOCK_BYTES_MAX: u64 = 32 << 20;
+/// But not in smaller blocks than this.
+const BLOCK_ROWS_MIN: usize = 1 << 12;
 
 /// Rows of one row group.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +75,7 @@ impl ParquetReader {
         let places = roots.iter().map(|root| order.partition_point(|other| other < root)).collect();
         Ok(ParquetReader {
             input,
-            blocks: blocks(&metadata),
+            blocks: blocks(&metadata, &mask),
             mask,
             metadata,
             places,
@@ -253,18 +259,30 @@ fn check_chunks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask, bytes: u6
 
 const DAMAGED: &str = "the file is damaged; write or copy it again";
 
-fn blocks(metadata: &ArrowReaderMetadata) -> Vec<Block> {
+fn blocks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (row_group, group) in metadata.metadata().row_groups().iter().enumerate() {
         let total = usize::try_from(group.num_rows()).unwrap_or(0);
         let bytes = u64::try_from(group.compressed_size()).unwrap_or(0);
-        let parts = total.div_ceil(BLOCK_ROWS_MAX).max(1);
-        for part in 0..parts {
-            let first = part * BLOCK_ROWS_MAX;
-            let rows = (total - first).min(BLOCK_ROWS_MAX);
+        let most = block_rows(group, mask, total);
+        for part in 0..total.div_ceil(most).max(1) {
+            let first = part * most;
+            let rows = (total - first).min(most);
             let share = if total == 0 { bytes } else { (u128::from(bytes) * rows as u128 / total as u128) as u64 };
             blocks.push(Block { row_group, first, rows, bytes: share });
         }
     }
     blocks
+}
+
+/// How many rows of the group a block may have.
+fn block_rows(group: &RowGroupMetaData, mask: &ProjectionMask, total: usize) -> usize {
+    let read = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
+    // Of texts in a dictionary, the second number says how long they are once decoded.
+    let sizes = read.map(|(_, column)| {
+        column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0)).max(0).unsigned_abs()
+    });
+    let decoded = sizes.fold(0, u64::saturating_add).max(1);
+    let rows = u128::from(BLOCK_BYTES_MAX) * total as u128 / u128::from(decoded);
+    usize::try_from(rows).unwrap_or(BLOCK_ROWS_MAX).clamp(BLOCK_ROWS_MIN, BLOCK_ROWS_MAX)
 }

@@ -9,7 +9,7 @@ use arrow::array::{
 };
 use arrow::datatypes::Int32Type;
 
-use super::{read, scan, schema};
+use super::{open, read, scan, schema};
 use crate::error::{Error, ErrorKind};
 use crate::format::{FormatSpec, ParquetPart};
 use crate::types::Type;
@@ -151,4 +151,35 @@ fn a_decimal_never_loses_digits() {
     assert_eq!(rows(Type::Decimal(12, 4)).expect("rows"), [r#"{"amount":1.25}"#, r#"{"amount":7}"#]);
     let error = rows(Type::Decimal(10, 1)).expect_err("must fail");
     assert!(error.message().contains("Decimal128(10, 2)") && error.message().contains("DECIMAL(10, 1)"), "{error}");
+}
+
+#[test]
+fn a_row_group_with_long_texts_is_read_in_blocks_that_fit_into_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    let count = 40_000;
+    let texts =
+        |of: &dyn Fn(usize) -> usize| StringArray::from_iter_values((0..count).map(|row| format!("{:02000}", of(row))));
+    write(
+        &path,
+        vec![
+            ("plain", Arc::new(texts(&|row| row))),
+            ("few", Arc::new(texts(&|row| row % 10))),
+            ("number", Arc::new(Int32Array::from_iter_values(0..count as i32))),
+        ],
+    );
+    let schema = schema(&[("plain", Type::string()), ("few", Type::string()), ("number", Type::Int)]);
+    for (column, blocks) in [(0, 3), (1, 3), (2, 1)] {
+        let scan = scan(&path, &FormatSpec::Parquet, &schema, &[column]);
+        let splits = open(&scan, 1).expect("opens");
+        assert_eq!(splits[0].block_count(), blocks, "column {column}");
+        let (rows, stats) = read(&scan, 1, 8_192).expect("rows");
+        assert_eq!(stats.rows, count as u64);
+        let expected = match column {
+            0 => format!("{{\"plain\":\"{:02000}\"}}", 39_999),
+            1 => format!("{{\"few\":\"{:02000}\"}}", 9),
+            _ => "{\"number\":39999}".to_string(),
+        };
+        assert_eq!(rows.last(), Some(&expected));
+    }
 }
