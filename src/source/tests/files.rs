@@ -70,3 +70,23 @@ fn files_that_are_not_kept_open_must_stay_the_same_file() {
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.message().contains("it was replaced") && error.remedy().is_some(), "{error}");
 }
+
+#[test]
+fn a_glob_does_not_reach_into_hidden_folders_unless_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a/x.csv", "_b/x.csv", ".c/x.csv", "a/_d/x.csv", "a/.e.csv"] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        std::fs::write(path, "1\n").expect("written");
+    }
+    let count = |pattern: &str| {
+        let scan = scan(&folder.path().join(pattern), &csv(), &schema(&COLUMNS), &[0]);
+        open(&scan, 64).map(|splits| splits.len())
+    };
+    // The folder's own name begins with a dot, as tempfile makes it.
+    for (pattern, files) in [("*/*.csv", 1), ("**/*.csv", 1), ("*", 1), ("_b/*.csv", 1), ("a/../*/x.csv", 1)] {
+        assert_eq!(count(pattern).expect("files"), files, "{pattern}");
+    }
+    let error = count("a/_*/*.csv").expect_err("must fail");
+    assert!(error.remedy().unwrap().contains("are not read"), "{error}");
+}
