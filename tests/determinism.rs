@@ -103,3 +103,27 @@ fn a_million_rows_give_the_same_bytes_on_any_number_of_shards_and_from_every_for
         assert!(late > 0, "{window}: some rows are late");
     }
 }
+
+#[test]
+fn the_first_broken_record_is_reported_on_any_number_of_shards() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A quote that is not closed turns every quote behind it round: each block from there on is broken somewhere.
+    let (mut csv, good) = (String::new(), "\"a\"\"b\n\",1\n");
+    csv.push_str(&good.repeat(3_000));
+    csv.push_str("\"open,1\n");
+    csv.push_str(&good.repeat(3_000));
+    std::fs::write(folder.path().join("events.csv"), csv).expect("a writable folder");
+    let script = format!(
+        "CREATE TABLE events (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = '{}/events.csv', \
+         'format' = 'csv');
+         CREATE TABLE results (v INT) WITH ('connector' = 'blackhole');
+         INSERT INTO results SELECT v FROM events;",
+        folder.path().display()
+    );
+    for round in 0..20 {
+        let run = RunOptions { shards: 1 + round % 5, block_bytes: 64, ..RunOptions::default() };
+        let error = run_script(&script, &ScriptOptions::default(), &run, &mut NoReport).expect_err("must fail");
+        let place = error.place().expect("a place");
+        assert_eq!((place.line, place.column), (6_002, 2), "{} shards: {error}", run.shards);
+    }
+}

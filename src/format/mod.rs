@@ -17,7 +17,7 @@ pub use self::csv::CsvOptions;
 pub use self::json::JsonOptions;
 pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
 pub use self::parse::TimestampStyle;
-pub use self::path::local_path;
+pub use self::path::{InputFile, local_path};
 pub use self::text::{Failure, Output, Step, TextDecoder};
 
 use arrow::array::RecordBatch;

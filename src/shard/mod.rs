@@ -160,7 +160,7 @@ impl Shard {
     fn take_turns(&mut self) -> Result<bool> {
         let mut any = false;
         while let Some(step) = self.sequencer.current() {
-            if let Some(block) = self.reader.take_turn(step.split, step.block, step.start, self.program.rule) {
+            if let Some(block) = self.reader.take_turn(step.split, step.block, step.start, self.program.rule)? {
                 self.route_block(step, block)?;
                 self.endpoint.wake_all();
                 any = true;

@@ -51,6 +51,9 @@ pub struct Reader {
     splits: Arc<Vec<SplitEntry>>,
     claim: Option<Claim>,
     pending: Vec<Block>,
+    /// Blocks that could not be read. The error waits for the block's turn, so that the first one in the order is
+    /// reported, whoever comes upon another one earlier.
+    failed: Vec<(Claim, Error)>,
     /// Per split: the state at the entry of block `known.0` is `known.1`.
     entries: Vec<(usize, u8)>,
 }
@@ -61,7 +64,7 @@ const AHEAD_PER_SHARD: usize = 2;
 impl Reader {
     pub fn new(progress: Arc<Progress>, splits: Arc<Vec<SplitEntry>>) -> Self {
         let entries = vec![(0, 0); splits.len()];
-        Reader { progress, splits, claim: None, pending: Vec::new(), entries }
+        Reader { progress, splits, claim: None, pending: Vec::new(), failed: Vec::new(), entries }
     }
 
     /// Claims a block if there is one to claim, and tells the others how its state changes. True if it did.
@@ -102,7 +105,7 @@ impl Reader {
         let scan = scan_of(self.splits[split].branch);
         let mut batches = Vec::new();
         let mut rows_before = 0;
-        let stats = source.decode(block, entry, batch_rows, &mut |batch| {
+        let result = source.decode(block, entry, batch_rows, &mut |batch| {
             let decoded = scan.evaluate(&batch).map_err(|fault| match fault {
                 Fault::NullTime(row) => self.null_time(&scan, split, block, rows_before + row),
                 Fault::Error(error) => error.in_file(source.name()),
@@ -110,8 +113,15 @@ impl Reader {
             rows_before += batch.num_rows();
             batches.push(decoded);
             Ok(())
-        })?;
+        });
         self.claim = None;
+        let stats = match result {
+            Ok(stats) => stats,
+            Err(error) => {
+                self.failed.push((Claim { split, block }, error));
+                return Ok(true);
+            }
+        };
         let published = rule.is_prefix_maximum();
         if published {
             let watermark = after(rule, Watermark::MIN, &batches);
@@ -122,13 +132,27 @@ impl Reader {
     }
 
     /// The block, if this shard holds the one whose turn it is; its watermark is published by then.
-    pub fn take_turn(&mut self, split: usize, block: usize, start: Watermark, rule: WatermarkRule) -> Option<Block> {
-        let index = self.pending.iter().position(|held| (held.split, held.block) == (split, block))?;
+    ///
+    /// # Errors
+    /// What kept the block from being decoded.
+    pub fn take_turn(
+        &mut self,
+        split: usize,
+        block: usize,
+        start: Watermark,
+        rule: WatermarkRule,
+    ) -> Result<Option<Block>> {
+        if let Some(index) = self.failed.iter().position(|(claim, _)| (claim.split, claim.block) == (split, block)) {
+            return Err(self.failed.swap_remove(index).1);
+        }
+        let Some(index) = self.pending.iter().position(|held| (held.split, held.block) == (split, block)) else {
+            return Ok(None);
+        };
         let held = self.pending.swap_remove(index);
         if !held.published {
             self.progress.publish_watermark(split, block, after(rule, start, &held.batches).0);
         }
-        Some(held)
+        Ok(Some(held))
     }
 
     fn entry_state(&mut self, split: usize, block: usize) -> Option<u8> {

@@ -4,13 +4,14 @@
 //! rename makes them visible at once.
 
 use std::fs::{self, File};
+use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Sink, SinkWriter, part};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::{FormatSpec, append_parquet_parts, local_path};
 use crate::types::Schema;
 
@@ -41,7 +42,7 @@ impl Target {
         Ok(if path.is_dir() || path.extension().is_none() {
             Target::Folder(path.to_path_buf())
         } else {
-            Target::File(path.to_path_buf())
+            Target::File(replaceable(path)?)
         })
     }
 }
@@ -64,7 +65,7 @@ impl Filesystem {
                 _ => PathBuf::from("."),
             },
         };
-        fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
+        create_folder(&folder)?;
         let sink = Filesystem {
             target,
             folder,
@@ -192,6 +193,41 @@ impl Drop for Filesystem {
             self.remove_all(&paths);
         }
     }
+}
+
+/// The file to replace: that behind a link, so that the link stays. Finds out now what would fail at the end.
+fn replaceable(path: &Path) -> Result<PathBuf> {
+    let path = match fs::read_link(path) {
+        Ok(_) => fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
+        Err(_) => path.to_path_buf(),
+    };
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => {
+            Err(Error::new(ErrorKind::Io, format!("cannot replace {}: it is not a regular file", path.display()))
+                .help("give the table another path"))
+        }
+        Err(error) if !matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {
+            Err(Error::io("write", path.display(), error))
+        }
+        Err(error) if error.kind() == NotADirectory && path.parent().is_some_and(Path::is_dir) => {
+            Err(Error::io("write", path.display(), error).help("leave out the '/' behind the name of the file"))
+        }
+        _ => Ok(path),
+    }
+}
+
+fn create_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|source| {
+        let in_the_way = matches!(source.kind(), AlreadyExists | NotADirectory);
+        let error = Error::io("create the folder", folder.display(), source);
+        if in_the_way {
+            return error.help(
+                "a file has this name or that of a folder above it; a path that ends in an extension, like out.csv, \
+                 names a file",
+            );
+        }
+        error
+    })
 }
 
 fn rename(from: &Path, to: &Path) -> Result<()> {

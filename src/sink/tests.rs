@@ -255,3 +255,43 @@ fn csv_is_written_as_flink_writes_it() {
     let expected: String = cases.iter().map(|(_, text)| format!("{text},1\n")).collect();
     assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
 }
+
+#[test]
+fn a_link_to_a_file_stays_and_its_file_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (schema, batch) = all_types();
+    let format = format(&[("format", "csv")], &schema);
+    let (real, link) = (folder.path().join("real.csv"), folder.path().join("link.csv"));
+    std::fs::write(&real, "old").expect("written");
+    std::os::unix::fs::symlink("real.csv", &link).expect("linked");
+    let sink = sink(&link, &format, &schema, 1);
+    let mut writer = sink.writer(0).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.finish().expect("finished");
+    sink.commit().expect("committed");
+    assert!(link.is_symlink());
+    assert_ne!(std::fs::read(&real).expect("read"), b"old");
+}
+
+#[test]
+fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (schema, _) = all_types();
+    let format = format(&[("format", "csv")], &schema);
+    let refusal = |path: &Path| {
+        let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+        let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone() };
+        let error = open(&spec, 1).err().expect("must fail");
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        (error.message().to_string(), error.remedy().unwrap_or_default().to_string())
+    };
+    let fifo = folder.path().join("fifo.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
+    assert!(refusal(&fifo).0.contains("not a regular file"));
+    assert!(refusal(&folder.path().join("n".repeat(300) + ".csv")).0.contains("too long"));
+    let file = folder.path().join("file.csv");
+    std::fs::write(&file, "").expect("written");
+    assert!(refusal(&file.join("")).1.contains("leave out the '/'"));
+    assert!(refusal(&file.join("results")).1.contains("a file has this name"));
+    assert!(refusal(&file.join("results.csv")).1.contains("a file has this name"));
+}

@@ -15,7 +15,7 @@ pub(super) fn find(scan: &ScanSpec) -> Result<Vec<String>> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => collect(Path::new(path), &mut found, &mut hidden)?,
         Ok(_) => found.push(PathBuf::from(path)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.contains(['*', '?', '[']) => {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && has_wildcard(path) => {
             expand(path, &mut found, &mut hidden)?;
         }
         Err(error) => return Err(Error::io("read", format!("{path} (table `{}`)", scan.table), error)),
@@ -41,6 +41,11 @@ fn text(path: PathBuf) -> Result<String> {
     })
 }
 
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// By the last name of the path.
 fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.as_encoded_bytes()).unwrap_or_default();
     matches!(name.first(), Some(b'.' | b'_'))
@@ -57,10 +62,28 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Resul
         }
         let metadata = fs::metadata(&path).map_err(|error| Error::io("read", path.display(), error))?;
         if metadata.is_dir() {
+            refuse_loop(&path)?;
             collect(&path, found, hidden)?;
         } else {
             found.push(path);
         }
+    }
+    Ok(())
+}
+
+/// A link to a folder above it would be followed until the system gives up.
+fn refuse_loop(folder: &Path) -> Result<()> {
+    if !folder.is_symlink() {
+        return Ok(());
+    }
+    let place = |path: &Path| fs::canonicalize(path).map_err(|error| Error::io("read", path.display(), error));
+    let parent = folder.parent().map_or_else(|| Ok(PathBuf::new()), place)?;
+    if parent.starts_with(place(folder)?) {
+        return Err(Error::new(
+            crate::error::ErrorKind::Io,
+            format!("cannot list {}: the link leads back to a folder above it", folder.display()),
+        )
+        .help("remove the link, or give a path beside it"));
     }
     Ok(())
 }
@@ -70,9 +93,12 @@ fn expand(pattern: &str, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Result
         Error::script(format!("'{pattern}' is not a valid pattern of file names: {}", error.msg))
             .help("escape '[', '*' and '?' in names by [[], [*] and [?]")
     })?;
+    // What stands before the first wildcard was asked for by name.
+    let fixed: PathBuf =
+        Path::new(pattern).components().take_while(|part| !has_wildcard(&part.as_os_str().to_string_lossy())).collect();
     for path in paths {
         let path = path.map_err(|error| Error::io("read", error.path().display().to_string(), error.into()))?;
-        if is_hidden(&path) {
+        if path.strip_prefix(&fixed).unwrap_or(&path).components().any(|part| is_hidden(part.as_ref())) {
             *hidden += 1;
         } else if path.is_dir() {
             collect(&path, found, hidden)?;

@@ -57,6 +57,10 @@ pub trait Split: Send + Sync {
     ) -> Result<BlockStats>;
 }
 
+/// Text files that stay open. More are opened for each of their blocks, or a folder of many files would exhaust what
+/// the system allows a process (often 1024).
+const FILES_KEPT_OPEN: usize = 64;
+
 /// Opens every file of the table, in the order of their paths.
 ///
 /// # Errors
@@ -66,7 +70,10 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
     for path in files::find(scan)? {
         splits.push(match scan.format {
             FormatSpec::Parquet => Arc::new(parquet::ParquetSplit::open(scan, &path)?),
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => Arc::new(text::TextSplit::open(scan, &path, block_bytes)?),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+                let keep = splits.len() < FILES_KEPT_OPEN;
+                Arc::new(text::TextSplit::open(scan, &path, block_bytes, keep)?)
+            }
         });
     }
     Ok(splits)

@@ -3,33 +3,29 @@
 use arrow::array::RecordBatch;
 
 use super::{BlockStats, Split, Transition};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::ParquetReader;
 use crate::plan::ScanSpec;
 
 pub(super) struct ParquetSplit {
-    path: String,
-    bytes: u64,
     reader: ParquetReader,
 }
 
 impl ParquetSplit {
     pub fn open(scan: &ScanSpec, path: &str) -> Result<Self> {
-        let metadata = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-        let reader = ParquetReader::open(path, &scan.file_schema, &scan.projection)?;
-        Ok(ParquetSplit { path: path.to_string(), bytes: metadata.len(), reader })
+        Ok(ParquetSplit { reader: ParquetReader::open(path, &scan.file_schema, &scan.projection)? })
     }
 }
 
 impl Split for ParquetSplit {
     fn name(&self) -> &str {
-        &self.path
+        self.reader.path()
     }
     fn block_count(&self) -> usize {
         self.reader.block_count()
     }
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.reader.bytes()
     }
     fn probe(&self, _block: usize) -> Result<Transition> {
         Ok(Transition::IDENTITY)

@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 
 use super::{BlockStats, Split, Transition};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::format::{Failure, FormatSpec, Step};
+use crate::format::{Failure, FormatSpec, InputFile, Step};
 use crate::plan::ScanSpec;
 use crate::types::Schema;
 
@@ -21,9 +21,9 @@ const LOOK_BACK: u64 = 1;
 const BYTE_ORDER_MARK: &[u8; 3] = b"\xEF\xBB\xBF";
 
 pub(super) struct TextSplit {
-    path: String,
-    file: File,
-    bytes: u64,
+    input: InputFile,
+    /// Opened for each block where this is none.
+    kept: Option<File>,
     /// Where the text starts: behind the byte-order mark, if there is one.
     origin: u64,
     block_bytes: u64,
@@ -39,6 +39,7 @@ thread_local! {
 
 /// A part of the file in memory.
 struct Window<'a> {
+    file: &'a File,
     /// As long as it ever was, so that its bytes need not be set to zero before each reading.
     buffer: &'a mut Vec<u8>,
     filled: usize,
@@ -53,20 +54,15 @@ impl Window<'_> {
 }
 
 impl TextSplit {
-    pub fn open(scan: &ScanSpec, path: &str, block_bytes: usize) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-        let metadata = file.metadata().map_err(|error| Error::io("read", path, error))?;
-        if !metadata.is_file() {
-            return Err(Error::new(ErrorKind::Io, format!("cannot read {path}: it is not a regular file"))
-                .help("copy what it yields into a file"));
-        }
+    /// `keep`: leave the file open, which spares opening it for each block.
+    pub fn open(scan: &ScanSpec, path: &str, block_bytes: usize, keep: bool) -> Result<Self> {
+        let (input, file) = InputFile::open(path)?;
         let mut mark = [0u8; 3];
         let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
         Ok(TextSplit {
-            path: path.to_string(),
-            file,
+            input,
+            kept: keep.then_some(file),
             origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
-            bytes: metadata.len(),
             // Offsets within a block are counted in 32 bits.
             block_bytes: (block_bytes as u64).clamp(1, 1 << 30),
             format: scan.format.clone(),
@@ -75,35 +71,43 @@ impl TextSplit {
         })
     }
 
+    fn with_file<R>(&self, use_file: impl FnOnce(&File) -> Result<R>) -> Result<R> {
+        match &self.kept {
+            Some(file) => use_file(file),
+            None => use_file(&self.input.reopen()?),
+        }
+    }
+
     /// Where a block starts and where the next one does.
     fn range(&self, block: usize) -> (u64, u64) {
-        let start = (block as u64).saturating_mul(self.block_bytes).saturating_add(self.origin).min(self.bytes);
-        (start, start.saturating_add(self.block_bytes).min(self.bytes))
+        let start = (block as u64).saturating_mul(self.block_bytes).saturating_add(self.origin).min(self.input.bytes());
+        (start, start.saturating_add(self.block_bytes).min(self.input.bytes()))
     }
 
     /// An empty window that will start in front of `start`, if anything is there.
-    fn window<'a>(&self, buffer: &'a mut Vec<u8>, start: u64) -> Window<'a> {
-        Window { buffer, filled: 0, start: if start > self.origin { start - LOOK_BACK } else { start } }
+    fn window<'a>(&self, file: &'a File, buffer: &'a mut Vec<u8>, start: u64) -> Window<'a> {
+        Window { file, buffer, filled: 0, start: if start > self.origin { start - LOOK_BACK } else { start } }
     }
 
     /// Extends the window to the offset `end` of the file. It may have become shorter since it was opened.
     fn fill(&self, window: &mut Window<'_>, end: u64) -> Result<()> {
-        let wanted = (end.min(self.bytes) - window.start) as usize;
+        let wanted = (end.min(self.input.bytes()) - window.start) as usize;
         if window.buffer.len() < wanted {
             window.buffer.resize(wanted, 0);
         }
         while window.filled < wanted {
             let offset = window.start + window.filled as u64;
-            match self.file.read_at(&mut window.buffer[window.filled..wanted], offset) {
+            match window.file.read_at(&mut window.buffer[window.filled..wanted], offset) {
                 Ok(0) => {
                     return Err(Error::new(
                         ErrorKind::Io,
-                        format!("cannot read {}: it became shorter while it was read", self.path),
-                    ));
+                        format!("cannot read {}: it became shorter while it was read", self.input.path()),
+                    )
+                    .help("run again when it does not change any more"));
                 }
                 Ok(count) => window.filled += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io("read", &self.path, error)),
+                Err(error) => return Err(Error::io("read", self.input.path(), error)),
             }
         }
         Ok(())
@@ -111,7 +115,7 @@ impl TextSplit {
 
     fn decode_in(
         &self,
-        buffer: &mut Vec<u8>,
+        (file, buffer): (&File, &mut Vec<u8>),
         (start, end): (u64, u64),
         entry: u8,
         batch_rows: usize,
@@ -120,7 +124,7 @@ impl TextSplit {
         let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
             return Err(Error::internal("a text split of a format that is no text"));
         };
-        let mut window = self.window(buffer, start);
+        let mut window = self.window(file, buffer, start);
         self.fill(&mut window, end + TAIL_BYTES as u64)?;
         let first = (start - window.start) as usize;
         let limit = (end - window.start) as usize;
@@ -130,19 +134,19 @@ impl TextSplit {
         };
         loop {
             let loaded = window.start + window.filled as u64;
-            match decoder.decode(window.bytes(), at, limit, loaded >= self.bytes, out) {
+            match decoder.decode(window.bytes(), at, limit, loaded >= self.input.bytes(), out) {
                 Ok(Step::Done) => return decoder.finish(out),
                 Ok(Step::More(record)) => {
                     at = record;
                     if window.filled - at > RECORD_BYTES_MAX {
                         let error = Error::data("this record is longer than 64 MiB")
                             .help("look for a quote that is never closed, or a missing line end");
-                        return Err(self.locate(window.start + at as u64, error));
+                        return Err(self.locate(file, window.start + at as u64, error));
                     }
                     let more = (window.filled as u64 / 2).max(TAIL_BYTES as u64);
                     self.fill(&mut window, loaded + more)?;
                 }
-                Err(Failure::At(place, error)) => return Err(self.locate(window.start + place as u64, error)),
+                Err(Failure::At(place, error)) => return Err(self.locate(file, window.start + place as u64, error)),
                 Err(Failure::Other(error)) => return Err(error),
             }
         }
@@ -151,14 +155,14 @@ impl TextSplit {
     /// Adds line and column of an offset to an error. Counts the lines of the file up to there, which nobody
     /// does while all is well.
     #[cold]
-    fn locate(&self, offset: u64, error: Error) -> Error {
+    fn locate(&self, file: &File, offset: u64, error: Error) -> Error {
         let mut chunk = vec![0u8; 1 << 16];
         let (mut line, mut column, mut at) = (1u64, 1u64, self.origin);
         let lone_returns = matches!(self.format, FormatSpec::Csv(_));
         let mut before = 0u8;
         while at < offset {
             let wanted = (offset - at).min(chunk.len() as u64) as usize;
-            let Ok(count @ 1..) = self.file.read_at(&mut chunk[..wanted], at) else { break };
+            let Ok(count @ 1..) = file.read_at(&mut chunk[..wanted], at) else { break };
             for byte in &chunk[..count] {
                 match byte {
                     b'\n' if lone_returns && before == b'\r' => column = 1,
@@ -170,19 +174,19 @@ impl TextSplit {
             }
             at += count as u64;
         }
-        error.at_place(Place { file: self.path.clone(), line, column, length: 0 })
+        error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
     }
 }
 
 impl Split for TextSplit {
     fn name(&self) -> &str {
-        &self.path
+        self.input.path()
     }
     fn block_count(&self) -> usize {
-        usize::try_from((self.bytes - self.origin).div_ceil(self.block_bytes)).unwrap_or(usize::MAX)
+        usize::try_from((self.input.bytes() - self.origin).div_ceil(self.block_bytes)).unwrap_or(usize::MAX)
     }
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.input.bytes()
     }
     fn probe(&self, block: usize) -> Result<Transition> {
         // Formats without a state need not even read the block.
@@ -191,12 +195,14 @@ impl Split for TextSplit {
         }
         let (start, end) = self.range(block);
         WINDOW.with_borrow_mut(|buffer| {
-            let mut window = self.window(buffer, start);
-            self.fill(&mut window, end)?;
-            let first = (start - window.start) as usize;
-            let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
-            let transition = self.format.transition(&window.bytes()[first..], before);
-            Ok(transition.map_or(Transition::IDENTITY, Transition))
+            self.with_file(|file| {
+                let mut window = self.window(file, buffer, start);
+                self.fill(&mut window, end)?;
+                let first = (start - window.start) as usize;
+                let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
+                let transition = self.format.transition(&window.bytes()[first..], before);
+                Ok(transition.map_or(Transition::IDENTITY, Transition))
+            })
         })
     }
     fn decode(
@@ -209,7 +215,7 @@ impl Split for TextSplit {
         let range = self.range(block);
         // Taken out, not borrowed: `out` may well decode a block itself.
         let mut buffer = WINDOW.take();
-        let result = self.decode_in(&mut buffer, range, entry, batch_rows, out);
+        let result = self.with_file(|file| self.decode_in((file, &mut buffer), range, entry, batch_rows, out));
         if buffer.capacity() <= 4 * self.block_bytes as usize + RECORD_BYTES_MAX / 16 {
             WINDOW.set(buffer);
         }

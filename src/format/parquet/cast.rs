@@ -25,7 +25,10 @@ pub(crate) fn fits(from: &DataType, to: &DataType) -> bool {
         (Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView, Utf8) => true,
         (Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | FixedSizeBinary(_), Binary) => true,
         (Float16 | Float32 | Float64, Float32 | Float64) => true,
-        (Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..), Decimal128(..)) => true,
+        // A smaller scale would drop digits.
+        (Decimal32(_, from) | Decimal64(_, from) | Decimal128(_, from) | Decimal256(_, from), Decimal128(_, to)) => {
+            from <= to
+        }
         (from, Decimal128(..)) if from.is_integer() => true,
         (from, to) => from.is_integer() && to.is_integer(),
     }

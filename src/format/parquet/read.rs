@@ -1,6 +1,5 @@
 //! Row groups into columns of the declared types.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -10,16 +9,23 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
     RowSelector,
 };
-use parquet::basic::Type as Physical;
+use parquet::basic::{Compression, Type as Physical};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 
 use super::cast::{cast, fits};
 use crate::error::{Error, Result};
+use crate::format::InputFile;
 use crate::format::text::Output;
 use crate::types::{Schema, Type};
 
-/// Longer row groups are read in several blocks.
+/// Longer row groups are read in several blocks. To skip the rows before a block costs little: whole pages are passed
+/// over by their headers.
 const BLOCK_ROWS_MAX: usize = 1 << 20;
+/// So are row groups with wide columns, since each shard holds a few decoded blocks.
+const BLOCK_BYTES_MAX: u64 = 32 << 20;
+/// But not in smaller blocks than this.
+const BLOCK_ROWS_MIN: usize = 1 << 12;
 
 /// Rows of one row group.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +40,7 @@ struct Block {
 /// One Parquet file, opened for a projection. Reading needs no lock.
 #[derive(Debug)]
 pub struct ParquetReader {
-    path: String,
+    input: InputFile,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     blocks: Vec<Block>,
@@ -50,8 +56,8 @@ impl ParquetReader {
     /// # Errors
     /// Io if the file cannot be read; Data if it is no Parquet file, or lacks a column, or has it with an unfit type.
     pub fn open(path: &str, schema: &Schema, projection: &[usize]) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-        if file.metadata().map_err(|error| Error::io("read", path, error))?.len() == 0 {
+        let (input, file) = InputFile::open(path)?;
+        if input.bytes() == 0 {
             return Err(Error::data("an empty file is no Parquet file").in_file(path).help("remove the file"));
         }
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -63,18 +69,28 @@ impl ParquetReader {
         }
         let metadata = with_exact_int96(path, metadata, &fields, &roots)?;
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
+        check_chunks(&metadata, &mask, input.bytes()).map_err(|error| error.in_file(path))?;
         let mut order = roots.clone();
         order.sort_unstable();
         let places = roots.iter().map(|root| order.partition_point(|other| other < root)).collect();
         Ok(ParquetReader {
-            path: path.to_string(),
-            blocks: blocks(&metadata),
+            input,
+            blocks: blocks(&metadata, &mask),
             mask,
             metadata,
             places,
             schema: Schema::new(fields.clone()).to_arrow(),
             kinds: fields.into_iter().map(|field| (field.name, field.data_type.kind)).collect(),
         })
+    }
+
+    pub fn path(&self) -> &str {
+        self.input.path()
+    }
+
+    /// Size of the file.
+    pub fn bytes(&self) -> u64 {
+        self.input.bytes()
     }
 
     pub fn block_count(&self) -> usize {
@@ -92,7 +108,7 @@ impl ParquetReader {
     /// Data, with the row group and row in the message; what `out` returned.
     pub fn decode(&self, block: usize, batch_rows: usize, out: Output<'_>) -> Result<u64> {
         let Some(block) = self.blocks.get(block).copied() else {
-            return Err(Error::internal(format!("{} has no block {block}", self.path)));
+            return Err(Error::internal(format!("{} has no block {block}", self.input.path())));
         };
         let mut rows = 0;
         for batch in self.reader(block, batch_rows)? {
@@ -110,7 +126,7 @@ impl ParquetReader {
 
     fn reader(&self, block: Block, batch_rows: usize) -> Result<ParquetRecordBatchReader> {
         // A file of its own, because readers share the position of a cloned one.
-        let file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
+        let file = self.input.reopen()?;
         let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
             .with_projection(self.mask.clone())
             .with_batch_size(batch_rows.max(1))
@@ -139,14 +155,15 @@ impl ParquetReader {
                 block.first + rows + row + 1,
                 block.row_group + 1
             ))
-            .in_file(&self.path)
+            .in_file(self.input.path())
             .help("declare the column with a type that holds all of its values")
         })
     }
 
     fn damaged(&self, block: Block, rows: usize, error: &dyn std::fmt::Display) -> Error {
         let (row, group) = (block.first + rows + 1, block.row_group + 1);
-        Error::data(format!("cannot read row {row} and following of row group {group}: {error}")).in_file(&self.path)
+        Error::data(format!("cannot read row {row} and following of row group {group}: {error}"))
+            .in_file(self.input.path())
     }
 }
 
@@ -210,18 +227,62 @@ fn with_exact_int96(
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| no_parquet(path, error))
 }
 
-fn blocks(metadata: &ArrowReaderMetadata) -> Vec<Block> {
+/// What the footer says of the columns that are read: compressed in a known way, and inside the file. The parquet
+/// crate panics where a length is negative.
+fn check_chunks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask, bytes: u64) -> Result<()> {
+    for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
+        let group_error = |what: &str| Error::data(format!("row group {}: {what}", number + 1));
+        if group.num_rows() < 0 {
+            return Err(group_error("its number of rows is negative").help(DAMAGED));
+        }
+        for (leaf, column) in group.columns().iter().enumerate() {
+            if !mask.leaf_included(leaf) {
+                continue;
+            }
+            let name = column.column_path().string();
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let length = column.compressed_size();
+            let end = start.checked_add(length).and_then(|end| u64::try_from(end).ok());
+            if start < 0 || length < 0 || end.is_none_or(|end| end > bytes) {
+                return Err(group_error(&format!("column `{name}` lies outside of the file")).help(DAMAGED));
+            }
+            if let codec @ (Compression::BROTLI(_) | Compression::LZO) = column.compression() {
+                let codec = codec.to_string();
+                let codec = codec.split('(').next().unwrap_or_default();
+                return Err(group_error(&format!("column `{name}` is compressed with {codec}, which cannot be read"))
+                    .help("write the file with another compression: snappy, zstd, gzip, lz4 or none"));
+            }
+        }
+    }
+    Ok(())
+}
+
+const DAMAGED: &str = "the file is damaged; write or copy it again";
+
+fn blocks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (row_group, group) in metadata.metadata().row_groups().iter().enumerate() {
         let total = usize::try_from(group.num_rows()).unwrap_or(0);
         let bytes = u64::try_from(group.compressed_size()).unwrap_or(0);
-        let parts = total.div_ceil(BLOCK_ROWS_MAX).max(1);
-        for part in 0..parts {
-            let first = part * BLOCK_ROWS_MAX;
-            let rows = (total - first).min(BLOCK_ROWS_MAX);
+        let most = block_rows(group, mask, total);
+        for part in 0..total.div_ceil(most).max(1) {
+            let first = part * most;
+            let rows = (total - first).min(most);
             let share = if total == 0 { bytes } else { (u128::from(bytes) * rows as u128 / total as u128) as u64 };
             blocks.push(Block { row_group, first, rows, bytes: share });
         }
     }
     blocks
+}
+
+/// How many rows of the group a block may have.
+fn block_rows(group: &RowGroupMetaData, mask: &ProjectionMask, total: usize) -> usize {
+    let read = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
+    // Of texts in a dictionary, the second number says how long they are once decoded.
+    let sizes = read.map(|(_, column)| {
+        column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0)).max(0).unsigned_abs()
+    });
+    let decoded = sizes.fold(0, u64::saturating_add).max(1);
+    let rows = u128::from(BLOCK_BYTES_MAX) * total as u128 / u128::from(decoded);
+    usize::try_from(rows).unwrap_or(BLOCK_ROWS_MAX).clamp(BLOCK_ROWS_MIN, BLOCK_ROWS_MAX)
 }

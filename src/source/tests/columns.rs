@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, DictionaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    ArrayRef, Decimal128Array, DictionaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
     TimestampMicrosecondArray, TimestampNanosecondArray,
 };
 use arrow::datatypes::Int32Type;
 
-use super::{read, scan, schema};
+use super::{open, read, scan, schema};
 use crate::error::{Error, ErrorKind};
 use crate::format::{FormatSpec, ParquetPart};
 use crate::types::Type;
@@ -91,4 +91,95 @@ fn what_does_not_fit_is_named_with_both_types() {
     assert!(fails("a", Type::Int).message().contains("not a Parquet file"));
     std::fs::write(&path, "").expect("written");
     assert!(fails("a", Type::Int).message().contains("empty file"));
+}
+
+/// A Parquet file with one column, and where its compression stands in the footer.
+fn one_column(path: &Path) -> (Vec<u8>, usize) {
+    write(path, vec![("number", Arc::new(Int32Array::from(vec![1, 2, 3])))]);
+    let bytes = std::fs::read(path).expect("read");
+    // Thrift: behind the path of the column, field 4, the codec, which is 1 (snappy).
+    let wanted = b"number\x15\x02";
+    let at = bytes.windows(wanted.len()).position(|window| window == wanted).expect("a codec");
+    (bytes, at + wanted.len() - 1)
+}
+
+#[test]
+fn a_footer_that_points_out_of_the_file_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    let (mut bytes, codec) = one_column(&path);
+    // Behind the codec: the number of values, the size, the compressed size; each a header and a varint.
+    let mut at = codec + 1;
+    for _ in 0..2 {
+        at += 1 + bytes[at + 1..].iter().position(|byte| byte & 0x80 == 0).expect("an end") + 1;
+    }
+    assert_eq!(bytes[at], 0x16);
+    let schema = schema(&[("number", Type::Int)]);
+    let scan = scan(&path, &FormatSpec::Parquet, &schema, &[0]);
+    assert_eq!(read(&scan, 1, 10).expect("rows").1.rows, 3);
+    // The lowest bit of a zigzag number is its sign.
+    bytes[at + 1] ^= 1;
+    std::fs::write(&path, &bytes).expect("written");
+    let error = read(&scan, 1, 10).expect_err("must fail");
+    assert!(error.message().contains("row group 1: column `number` lies outside of the file"), "{error}");
+    assert!(error.remedy().unwrap().contains("damaged"));
+}
+
+#[test]
+fn a_compression_that_cannot_be_read_is_named_before_the_job() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    let (mut bytes, codec) = one_column(&path);
+    bytes[codec] = 8;
+    std::fs::write(&path, &bytes).expect("written");
+    let schema = schema(&[("number", Type::Int)]);
+    let error = read(&scan(&path, &FormatSpec::Parquet, &schema, &[0]), 1, 10).expect_err("must fail");
+    assert!(error.message().contains("column `number` is compressed with BROTLI"), "{error}");
+    assert!(error.remedy().unwrap().contains("zstd"));
+}
+
+#[test]
+fn a_decimal_never_loses_digits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    let amounts = Decimal128Array::from(vec![125, 700]).with_precision_and_scale(10, 2).expect("fits");
+    write(&path, vec![("amount", Arc::new(amounts))]);
+    let rows = |kind: Type| {
+        let schema = schema(&[("amount", kind)]);
+        read(&scan(&path, &FormatSpec::Parquet, &schema, &[0]), 1, 10).map(|(rows, _)| rows)
+    };
+    assert_eq!(rows(Type::Decimal(12, 4)).expect("rows"), [r#"{"amount":1.25}"#, r#"{"amount":7}"#]);
+    let error = rows(Type::Decimal(10, 1)).expect_err("must fail");
+    assert!(error.message().contains("Decimal128(10, 2)") && error.message().contains("DECIMAL(10, 1)"), "{error}");
+}
+
+#[test]
+fn a_row_group_with_long_texts_is_read_in_blocks_that_fit_into_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    let count = 40_000;
+    let texts =
+        |of: &dyn Fn(usize) -> usize| StringArray::from_iter_values((0..count).map(|row| format!("{:02000}", of(row))));
+    write(
+        &path,
+        vec![
+            ("plain", Arc::new(texts(&|row| row))),
+            ("few", Arc::new(texts(&|row| row % 10))),
+            ("number", Arc::new(Int32Array::from_iter_values(0..count as i32))),
+        ],
+    );
+    let schema = schema(&[("plain", Type::string()), ("few", Type::string()), ("number", Type::Int)]);
+    for (column, blocks) in [(0, 3), (1, 3), (2, 1)] {
+        let scan = scan(&path, &FormatSpec::Parquet, &schema, &[column]);
+        let splits = open(&scan, 1).expect("opens");
+        assert_eq!(splits[0].block_count(), blocks, "column {column}");
+        let (rows, stats) = read(&scan, 1, 8_192).expect("rows");
+        assert_eq!(stats.rows, count as u64);
+        let expected = match column {
+            0 => format!("{{\"plain\":\"{:02000}\"}}", 39_999),
+            1 => format!("{{\"few\":\"{:02000}\"}}", 9),
+            _ => "{\"number\":39999}".to_string(),
+        };
+        assert_eq!(rows.last(), Some(&expected));
+    }
 }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod csv_twin;
+mod files;
 mod formats;
 mod places;
 

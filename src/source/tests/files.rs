@@ -1,0 +1,92 @@
+//! What stands where a table's files should be.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{read, scan, schema, spec};
+use crate::error::{Error, ErrorKind};
+use crate::format::FormatSpec;
+use crate::source::{FILES_KEPT_OPEN, open};
+use crate::types::Type;
+
+const COLUMNS: [(&str, Type); 1] = [("v", Type::Int)];
+
+fn csv() -> FormatSpec {
+    spec(&[("format", "csv")], &schema(&COLUMNS)).expect("a format")
+}
+
+fn refusal(path: &Path, format: &FormatSpec) -> Error {
+    let error = open(&scan(path, format, &schema(&COLUMNS), &[0]), 64).err().expect("must fail");
+    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    assert!(error.remedy().is_some(), "{error}");
+    error
+}
+
+#[test]
+fn a_fifo_is_refused_without_waiting_for_a_writer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("events.csv");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+    for format in [csv(), FormatSpec::Parquet] {
+        for path in [path.as_path(), folder.path()] {
+            let error = refusal(path, &format);
+            assert!(error.message().contains("events.csv: it is not a regular file"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_link_to_a_folder_above_it_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("a/b");
+    std::fs::create_dir_all(&inner).expect("created");
+    std::fs::write(inner.join("x.csv"), "1\n").expect("written");
+    std::os::unix::fs::symlink("..", inner.join("up")).expect("linked");
+    assert!(refusal(folder.path(), &csv()).message().contains("b/up: the link leads back"));
+    std::fs::remove_file(inner.join("up")).expect("removed");
+    std::os::unix::fs::symlink(&inner, folder.path().join("beside")).expect("linked");
+    let scan = scan(folder.path(), &csv(), &schema(&COLUMNS), &[0]);
+    assert_eq!(read(&scan, 64, 10).expect("rows").1.rows, 2);
+}
+
+#[test]
+fn files_that_are_not_kept_open_must_stay_the_same_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |index: usize| folder.path().join(format!("{index:03}.csv"));
+    for index in 0..=FILES_KEPT_OPEN {
+        std::fs::write(path(index), format!("{index}\n")).expect("written");
+    }
+    let scan = scan(folder.path(), &csv(), &schema(&COLUMNS), &[0]);
+    let splits = open(&scan, 64).expect("opens");
+    let rows = |index: usize| splits[index].decode(0, 0, 10, &mut |_| Ok(())).map(|stats| stats.rows);
+    for index in [0, FILES_KEPT_OPEN] {
+        assert_eq!(rows(index).expect("rows"), 1);
+        let other = folder.path().join(".other");
+        std::fs::write(&other, "7\n8\n").expect("written");
+        std::fs::rename(&other, path(index)).expect("renamed");
+    }
+    assert_eq!(rows(0).expect("the old file is still open"), 1);
+    let error = rows(FILES_KEPT_OPEN).expect_err("another file");
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.message().contains("it was replaced") && error.remedy().is_some(), "{error}");
+}
+
+#[test]
+fn a_glob_does_not_reach_into_hidden_folders_unless_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a/x.csv", "_b/x.csv", ".c/x.csv", "a/_d/x.csv", "a/.e.csv"] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        std::fs::write(path, "1\n").expect("written");
+    }
+    let count = |pattern: &str| {
+        let scan = scan(&folder.path().join(pattern), &csv(), &schema(&COLUMNS), &[0]);
+        open(&scan, 64).map(|splits| splits.len())
+    };
+    // The folder's own name begins with a dot, as tempfile makes it.
+    for (pattern, files) in [("*/*.csv", 1), ("**/*.csv", 1), ("*", 1), ("_b/*.csv", 1), ("a/../*/x.csv", 1)] {
+        assert_eq!(count(pattern).expect("files"), files, "{pattern}");
+    }
+    let error = count("a/_*/*.csv").expect_err("must fail");
+    assert!(error.remedy().unwrap().contains("are not read"), "{error}");
+}
