@@ -86,7 +86,7 @@ impl Error {
         }
     }
     pub fn cancelled() -> Self {
-        Self::new(ErrorKind::Cancelled, "cancelled")
+        Self::new(ErrorKind::Cancelled, "interrupted; nothing of this statement was kept")
     }
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message).help("this is a fault of Transom; please report it with the script")

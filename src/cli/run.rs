@@ -48,7 +48,7 @@ enum ExecutorArg {
 pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = cancel.clone();
-    // A second Ctrl-C ends the process at once.
+    // Ctrl-C, SIGTERM and SIGHUP let the job undo what it wrote; a second one ends the process at once.
     ctrlc::set_handler(move || {
         if interrupted.swap(true, Ordering::Relaxed) {
             std::process::exit(130);

@@ -4,6 +4,8 @@
 //! follows from the data alone: so the answer is the same on any number of shards. Every shard
 //! keeps its own copy of this small machine and feeds it from [`Progress`]; all copies agree.
 
+use std::collections::BTreeSet;
+
 use super::progress::Progress;
 use crate::time::Watermark;
 
@@ -24,36 +26,40 @@ pub struct Sequencer {
     next_block: Vec<usize>,
     block_count: Vec<usize>,
     watermark: Vec<i64>,
+    /// Watermark and number of the splits with blocks still to come: the order of turns.
+    turns: BTreeSet<(i64, usize)>,
 }
 
 impl Sequencer {
     pub fn new(progress: &Progress) -> Self {
         let splits = progress.split_count();
+        let block_count: Vec<usize> = (0..splits).map(|split| progress.block_count(split)).collect();
+        let start = Watermark::SQL_START.0;
         Sequencer {
             seq: 0,
             next_block: vec![0; splits],
-            block_count: (0..splits).map(|split| progress.block_count(split)).collect(),
-            watermark: vec![Watermark::SQL_START.0; splits],
+            watermark: vec![start; splits],
+            turns: (0..splits).filter(|&split| block_count[split] > 0).map(|split| (start, split)).collect(),
+            block_count,
         }
     }
 
     /// The block whose turn it is; None when all blocks have had theirs.
     pub fn current(&self) -> Option<Step> {
-        let active = (0..self.next_block.len()).filter(|&split| self.is_active(split));
-        active.min_by_key(|&split| (self.watermark[split], split)).map(|split| Step {
-            seq: self.seq,
-            split,
-            block: self.next_block[split],
-            start: Watermark(self.watermark[split]),
-        })
+        let &(watermark, split) = self.turns.first()?;
+        Some(Step { seq: self.seq, split, block: self.next_block[split], start: Watermark(watermark) })
     }
 
     /// Moves past the current block if its watermark is known.
     pub fn advance(&mut self, progress: &Progress) -> Option<Step> {
         let step = self.current()?;
         let watermark = progress.watermark(step.split, step.block)?;
+        self.turns.pop_first();
         self.watermark[step.split] = self.watermark[step.split].max(watermark);
         self.next_block[step.split] += 1;
+        if self.is_active(step.split) {
+            self.turns.insert((self.watermark[step.split], step.split));
+        }
         self.seq += 1;
         Some(step)
     }
@@ -73,17 +79,21 @@ impl Sequencer {
         self.next_block[split]
     }
 
-    /// The lowest watermark that those splits have emitted which still have blocks; MAX when none has.
-    pub fn watermark_of(&self, splits: impl IntoIterator<Item = usize>) -> Watermark {
-        let active = splits.into_iter().filter(|&split| self.is_active(split));
-        active.map(|split| Watermark(self.watermark[split]).emitted()).min().unwrap_or(Watermark::MAX)
+    /// The lowest watermark emitted by the splits that still have blocks and for which `feeds` holds; MAX when
+    /// none has.
+    pub fn watermark_of(&self, feeds: impl Fn(usize) -> bool) -> Watermark {
+        let lowest = self.turns.iter().find(|&&(_, split)| feeds(split));
+        lowest.map_or(Watermark::MAX, |&(watermark, _)| Watermark(watermark).emitted())
     }
 
     /// Splits with blocks still to come, the one whose turn it is first, then by watermark.
-    pub fn by_turn(&self) -> Vec<usize> {
-        let mut splits: Vec<usize> = (0..self.next_block.len()).filter(|&split| self.is_active(split)).collect();
-        splits.sort_by_key(|&split| (self.watermark[split], split));
-        splits
+    pub fn by_turn(&self) -> impl Iterator<Item = usize> {
+        self.turns.iter().map(|&(_, split)| split)
+    }
+
+    /// Only one split has blocks still to come.
+    pub fn is_last_split(&self) -> bool {
+        self.turns.len() == 1
     }
 }
 
@@ -100,7 +110,7 @@ mod tests {
         let mut sequencer = Sequencer::new(&progress);
         let order: Vec<_> = std::iter::from_fn(|| sequencer.advance(&progress)).map(|s| (s.split, s.block)).collect();
         assert_eq!(order, [(0, 0), (1, 0), (1, 1), (0, 1)]);
-        assert_eq!(sequencer.watermark_of([0, 1]), Watermark::MAX);
+        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MAX);
     }
 
     #[test]
@@ -111,6 +121,6 @@ mod tests {
         assert_eq!(sequencer.current().unwrap().block, 0);
         progress.publish_watermark(0, 0, -7);
         assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
-        assert_eq!(sequencer.watermark_of([0]), Watermark::MIN);
+        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MIN);
     }
 }

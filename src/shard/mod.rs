@@ -177,8 +177,8 @@ impl Shard {
 
     /// The watermark of a stage's inputs, without split `except`.
     fn watermark_of(&self, branches: &[usize], except: Option<usize>) -> Watermark {
-        let feeds = |&split: &usize| Some(split) != except && branches.contains(&self.splits[split].branch);
-        self.sequencer.watermark_of((0..self.splits.len()).filter(feeds))
+        let feeds = |split: usize| Some(split) != except && branches.contains(&self.splits[split].branch);
+        self.sequencer.watermark_of(feeds)
     }
 
     fn route_block(&mut self, step: Step, block: Block) -> Result<()> {

@@ -60,6 +60,8 @@ pub struct Reader {
 
 /// Decoded blocks that a shard may hold besides the one whose turn it is.
 const AHEAD_PER_SHARD: usize = 2;
+/// Splits, by turn, among which a shard looks for a block to read ahead.
+const SPLITS_CONSIDERED: usize = 16;
 
 impl Reader {
     pub fn new(progress: Arc<Progress>, splits: Arc<Vec<SplitEntry>>) -> Self {
@@ -74,9 +76,9 @@ impl Reader {
         }
         let ahead_allowed = self.pending.len() < AHEAD_PER_SHARD && self.progress.may_claim();
         let may_continue = self.progress.may_continue(sequencer.turns());
-        let by_turn = sequencer.by_turn();
-        let alone = by_turn.len() == 1;
-        for (turn, split) in by_turn.into_iter().enumerate() {
+        let alone = sequencer.is_last_split();
+        let considered = if ahead_allowed { SPLITS_CONSIDERED } else { 1 };
+        for (turn, split) in sequencer.by_turn().take(considered).enumerate() {
             let block = self.progress.unclaimed(split);
             let its_turn = turn == 0 && block == sequencer.sequenced(split) && may_continue;
             // With several splits the next blocks in the order are most likely those of other

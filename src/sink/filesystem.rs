@@ -32,6 +32,8 @@ pub(super) struct Filesystem {
     schema: Schema,
     /// Part of every name, so that no two jobs meet.
     unique: String,
+    /// Folders that were not there before, innermost first: they go again if the job fails.
+    made: Vec<PathBuf>,
     /// Parts by shard, once begun.
     parts: Mutex<Vec<Option<PathBuf>>>,
 }
@@ -65,6 +67,8 @@ impl Filesystem {
                 _ => PathBuf::from("."),
             },
         };
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = folder.ancestors().take_while(missing).map(Path::to_path_buf).collect();
         create_folder(&folder)?;
         let sink = Filesystem {
             target,
@@ -72,6 +76,7 @@ impl Filesystem {
             format: format.clone(),
             schema: schema.clone(),
             unique: unique_name(),
+            made,
             parts: Mutex::new(vec![None; parallelism]),
         };
         sink.check_writable()?;
@@ -173,6 +178,10 @@ impl Sink for Filesystem {
     fn abort(&self) {
         let paths: Vec<PathBuf> = self.taken().into_iter().map(|(_, path)| path).collect();
         self.remove_all(&paths);
+        for folder in &self.made {
+            // Only where it is empty: somebody else may write there too.
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 
