@@ -1,5 +1,6 @@
 //! Prints an error: the place, a caret under it, the remedy.
 
+use anstyle::AnsiColor;
 use transom::error::{Error, ErrorKind};
 use unicode_width::UnicodeWidthStr;
 
@@ -11,9 +12,8 @@ pub fn print(error: &Error, script: Option<&str>) {
     if error.kind() == ErrorKind::ClosedPipe {
         return;
     }
-    let mut text = String::from("error: ");
-    text.push_str(error.message());
-    text.push('\n');
+    let (red, cyan) = (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold());
+    let mut text = format!("{red}error:{red:#} {}\n", error.message());
     if let Some(place) = error.place() {
         let statement = error.statement().map_or(String::new(), |number| format!(" (statement {number})"));
         let mut at = place.file.clone();
@@ -30,9 +30,10 @@ pub fn print(error: &Error, script: Option<&str>) {
         text.push_str(&format!("  in statement {number}\n"));
     }
     if let Some(remedy) = error.remedy() {
-        text.push_str(&format!("  help: {remedy}\n"));
+        text.push_str(&format!("  {cyan}help:{cyan:#} {remedy}\n"));
     }
-    eprint!("{text}");
+    // Colours on a terminal only, and not where NO_COLOR is set.
+    anstream::eprint!("{text}");
 }
 
 /// The line with a caret below the column; of a very long line the part around it.

@@ -18,7 +18,7 @@ use transom::sql::ScriptOptions;
 
 /// Runs Flink SQL window jobs on this machine, with Flink 2.3's answers.
 #[derive(Parser)]
-#[command(version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(version, about, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -71,13 +71,14 @@ pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
         quiet: args.quiet,
         progress: shows_progress.then(Progress::new),
         results: Results::new(args.output),
+        explained: false,
     };
     let outcome = run_script(&loaded.text, &loaded.options, &options, &mut report);
     report.clear_progress();
     report.results.flush()?;
     let summary = outcome?;
-    if summary.jobs.is_empty() && !args.quiet {
-        eprintln!("nothing ran: the script has no INSERT or SELECT");
+    if summary.jobs.is_empty() && !report.explained && !args.quiet {
+        eprintln!("note: nothing ran: the script has no INSERT or SELECT");
     }
     Ok(())
 }
@@ -86,6 +87,8 @@ struct Terminal {
     quiet: bool,
     progress: Option<Progress>,
     results: Results,
+    /// An EXPLAIN has printed its plan.
+    explained: bool,
 }
 
 impl Terminal {
@@ -120,6 +123,7 @@ impl Report for Terminal {
         self.results.print(sink, batch)
     }
     fn explain(&mut self, text: &str) -> Result<()> {
+        self.explained = true;
         self.results.text(text)
     }
     fn statement_ends(&mut self, job: &JobSummary) -> Result<()> {
