@@ -1,6 +1,6 @@
 //! Values to text, as the Java classes that Flink uses print them. Everything appends to a byte buffer.
 
-use super::calendar::date_of;
+use crate::calendar::date_of;
 
 /// Pairs of digits, so that two are written at once.
 const PAIRS: &[u8; 200] =
