@@ -7,7 +7,7 @@
 //!  (blocks)  (decode)  (per row)   (calc)  (by key)    (fire)             (commit)
 //! ```
 //!
-//! Imports point down: the ground (error, types, time, calendar, key, batch, limits) knows
+//! Imports point down: the ground (error, types, time, calendar, numbers, key, batch, limits) knows
 //! nobody; stages know the ground and the plan but not each other; only `shard` holds two stages at
 //! once. The map of the rooms is docs/architecture.md, checked by tests/tidy.rs.
 //!
@@ -27,6 +27,7 @@ pub mod job;
 pub mod key;
 pub mod limits;
 pub mod metrics;
+mod numbers;
 pub mod options;
 pub mod plan;
 #[cfg(feature = "sql")]
