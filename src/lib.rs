@@ -7,9 +7,9 @@
 //!  (blocks)  (decode)  (per row)   (calc)  (by key)    (fire)             (commit)
 //! ```
 //!
-//! Imports point down: the ground (error, types, time, key, batch, limits) knows nobody; stages know
-//! the ground and the plan but not each other; only `shard` holds two stages at once. The map of the
-//! rooms is docs/architecture.md, checked by tests/tidy.rs.
+//! Imports point down: the ground (error, types, time, calendar, numbers, key, batch, limits) knows
+//! nobody; stages know the ground and the plan but not each other; only `shard` holds two stages at
+//! once. The map of the rooms is docs/architecture.md, checked by tests/tidy.rs.
 //!
 //! The shortest way in is `runner::run_script` (feature `sql`), which runs a whole Flink SQL script.
 #![deny(unsafe_code)]
@@ -17,6 +17,7 @@
 pub mod aggregate;
 pub mod arena;
 pub mod batch;
+mod calendar;
 pub mod error;
 pub mod exchange;
 pub mod expr;
@@ -26,6 +27,7 @@ pub mod job;
 pub mod key;
 pub mod limits;
 pub mod metrics;
+mod numbers;
 pub mod options;
 pub mod plan;
 #[cfg(feature = "sql")]

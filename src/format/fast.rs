@@ -1,8 +1,8 @@
 //! The short cuts for text as it nearly always is. Each gives up (`None`) on anything unusual,
 //! which the exact rules of `parse` then decide.
 
-use super::calendar::{days_in_month, days_of};
 use super::parse::Moment;
+use crate::calendar::{days_in_month, days_of};
 
 /// The day seen last: times mostly come in order, so its number need not be computed again.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,5 @@
 //! File formats: CSV, JSON lines and Parquet, decoded into and encoded from Arrow columns by schema.
 
-mod calendar;
 mod cells;
 mod column;
 mod convert;

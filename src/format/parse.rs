@@ -2,7 +2,7 @@
 //!
 //! `None` always means "Flink would throw here".
 
-use super::calendar::{days_in_month, days_of, is_leap};
+use crate::calendar::{days_in_month, days_of, is_leap};
 
 /// How a timestamp is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

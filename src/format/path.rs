@@ -21,7 +21,7 @@ pub fn local_path(path: &str) -> Result<&str> {
     }
     if rest.starts_with("//") {
         return Err(Error::unsupported(format!("the file system of '{path}'"))
-            .help("use files on this machine and give their local path"));
+            .help("copy the files to this machine and give their path"));
     }
     Ok(path)
 }

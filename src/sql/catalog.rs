@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use sqlparser::ast::Query;
 
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, local_path};
 use crate::plan::{Options, SinkConnector};
 use crate::types::{DataType, Schema};
 
@@ -193,7 +193,11 @@ impl Table {
     }
 
     fn file(&self, options: &mut Options, ignored: &mut dyn FnMut(&str)) -> Result<(String, FormatSpec)> {
-        let path = local_path(&options.require("path")?, &options.place_of("path"))?;
+        let (path, place) = (options.require("path")?, options.place_of("path"));
+        if path.is_empty() {
+            return Err(Error::script("the option 'path' is empty").at_place(place));
+        }
+        let path = local_path(&path).map_err(|error| error.at_place(place))?.to_string();
         let format = FormatSpec::from_options(options, &self.physical())?;
         take_ignored(options, IGNORED_FILE_OPTIONS, ignored);
         Ok((path, format))
@@ -214,24 +218,5 @@ fn refuse_option(options: &mut Options, key: &str) -> Result<()> {
         Some(_) => {
             Err(Error::unsupported(format!("the option '{key}'")).at_place(options.place_of(key)).help("remove it"))
         }
-    }
-}
-
-/// A path without `file://`; other schemes are refused.
-fn local_path(path: &str, place: &Place) -> Result<String> {
-    if path.is_empty() {
-        return Err(Error::script("the option 'path' is empty").at_place(place.clone()));
-    }
-    if let Some(rest) = path.strip_prefix("file:") {
-        let rest = rest.strip_prefix("//").unwrap_or(rest);
-        return Ok(rest.to_string());
-    }
-    match path.split_once("://") {
-        Some((scheme, _)) if !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
-            Err(Error::unsupported(format!("the file system '{scheme}://'"))
-                .at_place(place.clone())
-                .help("copy the files to this machine and give their path"))
-        }
-        _ => Ok(path.to_string()),
     }
 }

@@ -1,6 +1,7 @@
-//! The proleptic Gregorian calendar, and moments as Flink holds them.
+//! Moments as Flink holds them, and its arithmetic of dates, whose months and days carry.
 
 use super::function::Unit;
+use crate::calendar;
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 
@@ -61,41 +62,19 @@ impl Moment {
 /// so that the milliseconds of a date fit into 64 bits.
 pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = year.saturating_add((month - 1).div_euclid(12)).clamp(-250_000_000, 250_000_000);
-    let month = (month - 1).rem_euclid(12) + 1;
-    // Years that start in March put the leap day at the end.
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let year_of_era = y.rem_euclid(400);
-    let shifted = (month + 9) % 12;
-    let day_of_year = (153 * shifted + 2) / 5;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    (era * 146_097 + day_of_era - 719_468).saturating_add(day - 1)
+    let month = (month - 1).rem_euclid(12) as u32 + 1;
+    calendar::days_of(year, month, 1).saturating_add(day - 1)
 }
 
-/// Year, month and day of a number of days since 1970.
+/// Year, month and day of a number of days since 1970, cut to what the calendar can count.
 pub(crate) fn date_of(days: i64) -> (i64, i64, i64) {
-    let z = days.clamp(-90_000_000_000, 90_000_000_000) + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
+    let (year, month, day) = calendar::date_of(days.clamp(-90_000_000_000, 90_000_000_000));
+    (year, month.into(), day.into())
 }
 
-pub(crate) fn is_leap(year: i64) -> bool {
-    year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
-}
-
+/// Of a month in 1..=12.
 pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        2 => 28 + i64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    calendar::days_in_month(year, month as u32).into()
 }
 
 /// Monday is 1, Sunday 7.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::calendar::{self, DAY_MS, Moment};
 use super::value::{Read, Texts};
+use crate::calendar::is_leap;
 use crate::error::{Error, Result};
 
 const MONTHS: [&str; 12] = [
@@ -459,9 +460,7 @@ impl Fields {
             return None;
         }
         let days = match self.day_of_year {
-            Some(day) if (1..=365 + i64::from(calendar::is_leap(year))).contains(&day) => {
-                calendar::days_of(year, 1, 1) + day - 1
-            }
+            Some(day) if (1..=365 + i64::from(is_leap(year))).contains(&day) => calendar::days_of(year, 1, 1) + day - 1,
             Some(_) => return None,
             None => calendar::days_of(year, month, day.min(calendar::days_in_month(year, month))),
         };

@@ -3,50 +3,47 @@
 use std::fmt::Write;
 
 use super::calendar::{DAY_MS, Moment, date_of};
+use crate::numbers;
+
+fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    String::from_utf8(out).expect("numbers are ASCII")
+}
 
 /// Plain digits, the scale kept: `1.500`.
 pub(super) fn decimal(value: i128, scale: u8) -> String {
-    let scale = usize::from(scale);
-    let mut digits = value.unsigned_abs().to_string();
-    if scale > 0 {
-        if digits.len() <= scale {
-            digits.insert_str(0, &"0".repeat(scale + 1 - digits.len()));
-        }
-        digits.insert(digits.len() - scale, '.');
-    }
-    if value < 0 {
-        digits.insert(0, '-');
-    }
-    digits
+    text(|out| numbers::plain_decimal(out, value, scale))
 }
 
-/// Java's Double.toString.
+/// Java 17's Double.toString. Unlike in [`numbers::double`], the smallest numbers keep their one digit.
 pub(super) fn double(value: f64) -> String {
-    if !value.is_finite() {
-        return not_finite(value);
-    }
-    if value.abs() >= 9_007_199_254_740_992.0 && value.abs() < TWO_TO_63 {
-        return whole_number(value, 53);
-    }
-    java_float(ryu::Buffer::new().format_finite(value))
+    text(|out| {
+        if (9_007_199_254_740_992.0..TWO_TO_63).contains(&value.abs()) {
+            whole_number(out, value, 53);
+        } else if !numbers::special(out, value) {
+            numbers::finite(out, value.abs(), ryu::Buffer::new().format_finite(value));
+        }
+    })
 }
 
-/// Java's Float.toString.
+/// Java 17's Float.toString.
 pub(super) fn float(value: f32) -> String {
-    if !value.is_finite() {
-        return not_finite(value.into());
-    }
-    if value.abs() >= 16_777_216.0 && f64::from(value.abs()) < TWO_TO_63 {
-        return whole_number(value.into(), 24);
-    }
-    java_float(ryu::Buffer::new().format_finite(value))
+    let wide = f64::from(value);
+    text(|out| {
+        if (16_777_216.0..TWO_TO_63).contains(&wide.abs()) {
+            whole_number(out, wide, 24);
+        } else if !numbers::special(out, wide) {
+            numbers::finite(out, wide.abs(), ryu::Buffer::new().format_finite(value));
+        }
+    })
 }
 
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// A whole number below 2^63 that is wider than the mantissa of `bits` bits. Java 17 does not look for
 /// the shortest digits there: it writes all of them, save those that the lost bits cannot tell apart.
-fn whole_number(value: f64, bits: u32) -> String {
+fn whole_number(out: &mut Vec<u8>, value: f64, bits: u32) {
     let number = value.abs() as u64;
     let lost_bits = (63 - number.leading_zeros()).saturating_sub(bits + 1);
     // As many digits as 2^lost_bits has beyond its first.
@@ -55,52 +52,7 @@ fn whole_number(value: f64, bits: u32) -> String {
     let (kept, rest) = (number / unit, number % unit);
     let rounded = (kept + u64::from(rest >= unit.div_ceil(2) && unit > 1)) * unit;
     let sign = if value < 0.0 { "-" } else { "" };
-    java_float(&format!("{sign}{rounded}.0"))
-}
-
-fn not_finite(value: f64) -> String {
-    if value.is_nan() {
-        "NaN"
-    } else if value > 0.0 {
-        "Infinity"
-    } else {
-        "-Infinity"
-    }
-    .to_string()
-}
-
-/// The shortest digits in Java's form: plain from 10^-3 up to 10^7, else `d.dddE±n`.
-fn java_float(shortest: &str) -> String {
-    let (sign, text) = match shortest.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", shortest),
-    };
-    let (mantissa, exponent) = text.split_once('e').map_or((text, 0), |(m, e)| (m, e.parse::<i32>().unwrap_or(0)));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: String = [whole, fraction].concat();
-    let leading = digits.bytes().take_while(|byte| *byte == b'0').count();
-    let significant = digits[leading..].trim_end_matches('0');
-    if significant.is_empty() {
-        return format!("{sign}0.0");
-    }
-    // The value is 0.<significant> * 10^point.
-    let point = whole.len() as i32 - leading as i32 + exponent;
-    if (-2..=7).contains(&point) {
-        if point <= 0 {
-            return format!("{sign}0.{}{significant}", "0".repeat(point.unsigned_abs() as usize));
-        }
-        let point = point as usize;
-        let mut padded = significant.to_string();
-        while padded.len() < point {
-            padded.push('0');
-        }
-        let (whole, fraction) = padded.split_at(point);
-        let fraction = if fraction.is_empty() { "0" } else { fraction };
-        return format!("{sign}{whole}.{fraction}");
-    }
-    let (first, rest) = significant.split_at(1);
-    let rest = if rest.is_empty() { "0" } else { rest };
-    format!("{sign}{first}.{rest}E{}", point - 1)
+    numbers::scientific(out, &format!("{sign}{rounded}"));
 }
 
 /// `2024-02-29`; of a year beyond 9999 the last four digits, as in Flink.

@@ -7,6 +7,7 @@ use super::super::print::DayText;
 use super::super::{fast, print};
 use super::CsvOptions;
 use crate::error::Result;
+use crate::numbers;
 
 /// Jackson quotes every text longer than this (in UTF-16 units) without looking at it.
 const UNQUOTED_LENGTH_MAX: usize = 24;
@@ -72,13 +73,13 @@ impl CsvEncoder {
         match &column.cells {
             Cells::Null => {}
             Cells::Boolean(values) => out.extend_from_slice(if values.value(row) { b"true" } else { b"false" }),
-            Cells::Int8(values) => print::integer(out, i64::from(values[row])),
-            Cells::Int16(values) => print::integer(out, i64::from(values[row])),
-            Cells::Int32(values) => print::integer(out, i64::from(values[row])),
-            Cells::Int64(values) => print::integer(out, values[row]),
-            Cells::Float32(values) => print::float(out, values[row]),
-            Cells::Float64(values) => print::double(out, values[row]),
-            Cells::Decimal { values, scale } => print::stripped_decimal(out, values[row], *scale),
+            Cells::Int8(values) => numbers::integer(out, i64::from(values[row])),
+            Cells::Int16(values) => numbers::integer(out, i64::from(values[row])),
+            Cells::Int32(values) => numbers::integer(out, i64::from(values[row])),
+            Cells::Int64(values) => numbers::integer(out, values[row]),
+            Cells::Float32(values) => numbers::float(out, values[row]),
+            Cells::Float64(values) => numbers::double(out, values[row]),
+            Cells::Decimal { values, scale } => numbers::stripped_decimal(out, values[row], *scale),
             Cells::Text(values) => {
                 let text = values.value(row).as_bytes();
                 if self.wants_quotes(text) {

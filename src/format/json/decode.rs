@@ -281,7 +281,7 @@ fn copy_compact(tokens: &mut Tokens<'_>, first: Token, out: &mut Vec<u8>) -> Res
             }
             Token::Fraction => {
                 let number = super::super::parse::double(tokens.value()).unwrap_or(f64::NAN);
-                super::super::print::double(out, number);
+                crate::numbers::double(out, number);
             }
             _ => out.extend_from_slice(tokens.value()),
         }

@@ -8,6 +8,7 @@ use super::super::print::DayText;
 use super::super::{fast, print};
 use super::JsonOptions;
 use crate::error::Result;
+use crate::numbers;
 use crate::types::Schema;
 
 /// Writes batches as JSON lines.
@@ -77,17 +78,17 @@ impl JsonEncoder {
         match &column.cells {
             Cells::Null => out.extend_from_slice(b"null"),
             Cells::Boolean(values) => out.extend_from_slice(if values.value(row) { b"true" } else { b"false" }),
-            Cells::Int8(values) => print::integer(out, i64::from(values[row])),
-            Cells::Int16(values) => print::integer(out, i64::from(values[row])),
-            Cells::Int32(values) => print::integer(out, i64::from(values[row])),
-            Cells::Int64(values) => print::integer(out, values[row]),
+            Cells::Int8(values) => numbers::integer(out, i64::from(values[row])),
+            Cells::Int16(values) => numbers::integer(out, i64::from(values[row])),
+            Cells::Int32(values) => numbers::integer(out, i64::from(values[row])),
+            Cells::Int64(values) => numbers::integer(out, values[row]),
             // JSON has no such numbers: Jackson writes them as texts.
-            Cells::Float32(values) if !values[row].is_finite() => quoted(out, |out| print::float(out, values[row])),
-            Cells::Float64(values) if !values[row].is_finite() => quoted(out, |out| print::double(out, values[row])),
-            Cells::Float32(values) => print::float(out, values[row]),
-            Cells::Float64(values) => print::double(out, values[row]),
-            Cells::Decimal { values, scale } if self.plain_decimals => print::plain_decimal(out, values[row], *scale),
-            Cells::Decimal { values, scale } => print::stripped_decimal(out, values[row], *scale),
+            Cells::Float32(values) if !values[row].is_finite() => quoted(out, |out| numbers::float(out, values[row])),
+            Cells::Float64(values) if !values[row].is_finite() => quoted(out, |out| numbers::double(out, values[row])),
+            Cells::Float32(values) => numbers::float(out, values[row]),
+            Cells::Float64(values) => numbers::double(out, values[row]),
+            Cells::Decimal { values, scale } if self.plain_decimals => numbers::plain_decimal(out, values[row], *scale),
+            Cells::Decimal { values, scale } => numbers::stripped_decimal(out, values[row], *scale),
             Cells::Text(values) => string(out, values.value(row)),
             Cells::Date(values) => quoted(out, |out| print::date(out, i64::from(values[row]))),
             Cells::Time(values) => {
