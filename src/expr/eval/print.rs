@@ -16,13 +16,13 @@ pub(super) fn decimal(value: i128, scale: u8) -> String {
     text(|out| numbers::plain_decimal(out, value, scale))
 }
 
-/// Java 17's Double.toString. Unlike in [`numbers::double`], the smallest numbers keep their one digit.
+/// Java 17's Double.toString.
 pub(super) fn double(value: f64) -> String {
     text(|out| {
         if (9_007_199_254_740_992.0..TWO_TO_63).contains(&value.abs()) {
             whole_number(out, value, 53);
-        } else if !numbers::special(out, value) {
-            numbers::finite(out, value.abs(), ryu::Buffer::new().format_finite(value));
+        } else {
+            numbers::double(out, value);
         }
     })
 }
@@ -33,8 +33,8 @@ pub(super) fn float(value: f32) -> String {
     text(|out| {
         if (16_777_216.0..TWO_TO_63).contains(&wide.abs()) {
             whole_number(out, wide, 24);
-        } else if !numbers::special(out, wide) {
-            numbers::finite(out, wide.abs(), ryu::Buffer::new().format_finite(value));
+        } else {
+            numbers::float(out, value);
         }
     })
 }
@@ -125,6 +125,7 @@ mod tests {
             (1e7, "1.0E7"),
             (123_456_789.125, "1.23456789125E8"),
             (1.7e308, "1.7E308"),
+            (f64::from_bits(1), "4.9E-324"),
             (f64::NAN, "NaN"),
             (f64::NEG_INFINITY, "-Infinity"),
         ] {
