@@ -106,8 +106,8 @@ fn explain_shows_the_window_operator_and_runs_nothing() {
 #[test]
 fn an_unknown_column_is_named_with_its_place_and_the_nearest_name() {
     query_fails(
-        "SELECT kk, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY kk, window_start, window_end;",
-        &["kk", "job.sql:4:", "did you mean"],
+        "SELECT window_strt, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_strt, window_end;",
+        &["window_strt", "job.sql:4:", "did you mean"],
     );
 }
 
