@@ -169,7 +169,11 @@ impl std::error::Error for Error {}
 /// The candidate nearest to `name` (edit distance, case ignored), if one is near enough to offer.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
-    let limit = (name.chars().count() / 3).max(1);
+    // Every other letter is one edit away from a name of one letter; only its case may differ.
+    let limit = match name.chars().count() {
+        0..=2 => 0,
+        length => (length / 3).max(1),
+    };
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&name, &candidate.to_lowercase()), candidate))
@@ -193,5 +197,12 @@ mod tests {
     fn the_nearest_name_is_offered_only_when_near() {
         assert_eq!(nearest("windw_start", ["window_end", "window_start"]), Some("window_start"));
         assert_eq!(nearest("zzz", ["window_end", "window_start"]), None);
+    }
+
+    #[test]
+    fn a_name_of_one_or_two_letters_gets_no_other_name_offered_than_itself_in_another_case() {
+        assert_eq!(nearest("k", ["v", "n"]), None);
+        assert_eq!(nearest("ts", ["tx", "t"]), None);
+        assert_eq!(nearest("K", ["v", "k"]), Some("k"));
     }
 }

@@ -106,8 +106,8 @@ fn explain_shows_the_window_operator_and_runs_nothing() {
 #[test]
 fn an_unknown_column_is_named_with_its_place_and_the_nearest_name() {
     query_fails(
-        "SELECT kk, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY kk, window_start, window_end;",
-        &["kk", "job.sql:4:", "did you mean"],
+        "SELECT window_strt, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_strt, window_end;",
+        &["window_strt", "job.sql:4:", "did you mean"],
     );
 }
 
@@ -366,4 +366,103 @@ fn a_print_sink_prints_instants_in_utc_as_flink_does() {
     let folder = folder(&script, GOOD);
     let output = transom(folder.path(), &["run", "job.sql", "-q"]);
     assert_eq!(text(&output.stdout), "+I[2024-07-01T10:00:00Z, 12:00, 0E-10]\n", "{}", text(&output.stderr));
+}
+
+const PER_WINDOW: &str = "SELECT window_start, COUNT(*) AS n\n\
+    FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(EVENT_TIME), INTERVAL '10' SECOND)) GROUP BY window_start, window_end;\n";
+
+/// A script over `src.csv` whose event time is the column `event_time`.
+fn windows(columns: &str, event_time: &str, format: &str) -> String {
+    format!(
+        "CREATE TABLE src ({columns},\n  WATERMARK FOR {event_time} AS {event_time})\n\
+         WITH ('connector' = 'filesystem', 'path' = 'src.csv', {format});\n{}",
+        PER_WINDOW.replace("EVENT_TIME", event_time)
+    )
+}
+
+#[test]
+fn the_advice_for_a_time_of_another_form_leads_to_rows() {
+    let (csv, json) = ("'format' = 'csv'", "'format' = 'json'");
+    let iso = format!("{json}, 'json.timestamp-format.standard' = 'ISO-8601'");
+    let replaced = "ts STRING, rt AS TO_TIMESTAMP(REPLACE(REPLACE(ts, 'T', ' '), 'Z', ''))";
+    let plain = "ts TIMESTAMP(3)";
+    // The data, its format, what the remedy says, and the table that follows it.
+    for (data, format, says, columns, event_time, followed) in [
+        ("2024-05-01T12:00:01Z\n", csv, &replaced["ts STRING, ".len()..], replaced, "rt", csv),
+        ("{\"ts\":\"2024-05-01T12:00:01\"}\n", json, "'json.timestamp-format.standard'", plain, "ts", iso.as_str()),
+        ("{\"ts\":\"2024-05-01T12:00:01Z\"}\n", json, "TIMESTAMP_LTZ(3)", "ts TIMESTAMP_LTZ(3)", "ts", &iso),
+        (
+            "1714564801000\n",
+            csv,
+            "declare it BIGINT and add rt AS TO_TIMESTAMP_LTZ(ts, 3)",
+            "ts BIGINT, rt AS TO_TIMESTAMP_LTZ(ts, 3)",
+            "rt",
+            csv,
+        ),
+        (
+            "{\"ts\":1714564801}\n",
+            json,
+            "declare it BIGINT and add rt AS TO_TIMESTAMP_LTZ(ts, 0)",
+            "ts BIGINT, rt AS TO_TIMESTAMP_LTZ(ts, 0)",
+            "rt",
+            json,
+        ),
+        (
+            "1714564801000000\n",
+            csv,
+            "rt AS TO_TIMESTAMP_LTZ(ts / 1000, 3)",
+            "ts BIGINT, rt AS TO_TIMESTAMP_LTZ(ts / 1000, 3)",
+            "rt",
+            csv,
+        ),
+        (
+            "2024-05-01\n",
+            csv,
+            "declare it DATE and add rt AS CAST(ts AS TIMESTAMP(3))",
+            "ts DATE, rt AS CAST(ts AS TIMESTAMP(3))",
+            "rt",
+            csv,
+        ),
+        ("2024-05-01 12:00:01Z\n", csv, "declare it TIMESTAMP_LTZ(3)", "ts TIMESTAMP_LTZ(3)", "ts", csv),
+    ] {
+        fails(&windows(plain, "ts", format), data, 1, &["is not a TIMESTAMP(3)", "src.csv:1:", says]);
+        counts_one_row(&windows(columns, event_time, followed), data);
+    }
+}
+
+#[test]
+fn the_advice_for_a_header_leads_to_rows() {
+    let script = windows("ts TIMESTAMP(3)", "ts", "'format' = 'csv'");
+    let says =
+        ["'ts' is not a TIMESTAMP(3)", "src.csv:1:1", "line 1 looks like a header", "tail -n +2", "put # before"];
+    fails(&script, "ts\n2024-05-01 12:00:01\n", 1, &says);
+    counts_one_row(&script, "2024-05-01 12:00:01\n");
+    let commented = windows("ts TIMESTAMP(3)", "ts", "'format' = 'csv', 'csv.allow-comments' = 'true'");
+    counts_one_row(&commented, "#ts\n2024-05-01 12:00:01\n");
+}
+
+#[test]
+fn a_compressed_file_is_refused_before_a_row_is_read() {
+    let script = windows("ts TIMESTAMP(3)", "ts", "'format' = 'csv'");
+    let folder = folder(&script.replace("src.csv", "src.csv.gz"), "");
+    std::fs::write(folder.path().join("src.csv.gz"), b"\x1F\x8B\x08\0\0\0\0\0").expect("a writable folder");
+    let output = transom(folder.path(), &["run", "job.sql", "-q"]);
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("src.csv.gz is compressed with gzip, which is not supported yet"), "{stderr}");
+    assert!(stderr.contains("help: unpack it first: gunzip -k src.csv.gz"), "{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+fn counts_one_row(script: &str, data: &str) {
+    let folder = folder(script, data);
+    let output = transom(folder.path(), &["run", "job.sql", "-q", "-o", "csv"]);
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{script}{}", text(&output.stderr));
+    assert!(
+        stdout
+            .lines()
+            .nth(1)
+            .is_some_and(|row| row.trim_start_matches('"').starts_with("2024-05-01 ") && row.ends_with(",1")),
+        "{stdout}"
+    );
 }

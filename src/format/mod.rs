@@ -10,6 +10,7 @@ mod parquet;
 mod parse;
 mod path;
 mod print;
+mod remedy;
 mod text;
 
 pub use self::csv::CsvOptions;

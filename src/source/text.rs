@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 
 use super::{BlockStats, Split, Transition};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::format::{Failure, FormatSpec, InputFile, Step};
+use crate::format::{Failure, FormatSpec, InputFile, Step, local_path};
 use crate::plan::ScanSpec;
 use crate::types::Schema;
 
@@ -57,14 +57,15 @@ impl TextSplit {
     /// `keep`: leave the file open, which spares opening it for each block.
     pub fn open(scan: &ScanSpec, path: &str, block_bytes: usize, keep: bool) -> Result<Self> {
         let (input, file) = InputFile::open(path)?;
+        refuse_compressed(&file, scan, path)?;
         let mut mark = [0u8; 3];
         let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
         Ok(TextSplit {
             input,
             kept: keep.then_some(file),
             origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
-            // Offsets within a block are counted in 32 bits.
-            block_bytes: (block_bytes as u64).clamp(1, 1 << 30),
+            // The first window of a block must not hold a record that is too long.
+            block_bytes: (block_bytes as u64).clamp(1, RECORD_BYTES_MAX as u64 / 2),
             format: scan.format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
@@ -144,7 +145,9 @@ impl TextSplit {
                         return Err(self.locate(file, window.start + at as u64, error));
                     }
                     let more = (window.filled as u64 / 2).max(TAIL_BYTES as u64);
-                    self.fill(&mut window, loaded + more)?;
+                    // No further than the longest record, or a longer one would pass where its end is in the window.
+                    let most = window.start + (at + RECORD_BYTES_MAX + 1) as u64;
+                    self.fill(&mut window, (loaded + more).min(most))?;
                 }
                 Err(Failure::At(place, error)) => return Err(self.locate(file, window.start + place as u64, error)),
                 Err(Failure::Other(error)) => return Err(error),
@@ -176,6 +179,37 @@ impl TextSplit {
         }
         error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
     }
+}
+
+/// Refuses a file that begins as a compressed one does. The beginnings are no UTF-8, except bzip2's, which is long.
+fn refuse_compressed(file: &File, scan: &ScanSpec, path: &str) -> Result<()> {
+    let mut start = [0u8; 10];
+    // A file that cannot be read fails again, with its message, when its rows are wanted.
+    let filled = file.read_at(&mut start, 0).unwrap_or(0);
+    let start = &start[..filled];
+    let bzip2 = start.starts_with(b"BZh") && matches!(start.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"));
+    let (name, tool, extension) = if start.starts_with(b"\x1F\x8B") {
+        ("gzip", "gunzip", ".gz")
+    } else if start.starts_with(b"\x28\xB5\x2F\xFD") {
+        ("zstd", "unzstd", ".zst")
+    } else if start.starts_with(b"\xFD7zXZ\0") {
+        ("xz", "unxz", ".xz")
+    } else if bzip2 {
+        ("bzip2", "bunzip2", ".bz2")
+    } else {
+        return Ok(());
+    };
+    let alone = local_path(&scan.path).is_ok_and(|named| named == path);
+    // Beside its unpacked copy in a folder, the packed file would be read and refused again.
+    let command = match (path.strip_suffix(extension), name) {
+        (None, _) => format!("{tool} < {path} > UNPACKED"),
+        (Some(_), "zstd") if !alone => format!("unzstd --rm {path}"),
+        (Some(_), "zstd") => format!("unzstd {path}"),
+        (Some(_), _) if !alone => format!("{tool} {path}"),
+        (Some(_), _) => format!("{tool} -k {path}"),
+    };
+    let message = format!("{path} is compressed with {name}, which is not supported yet");
+    Err(Error::new(ErrorKind::Unsupported, message).in_file(path).help(format!("unpack it first: {command}")))
 }
 
 impl Split for TextSplit {

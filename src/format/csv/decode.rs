@@ -3,11 +3,12 @@
 use super::super::column::{Column, Values};
 use super::super::convert::{Misfit, push_csv, push_plain};
 use super::super::fast::{self, DayCache};
+use super::super::remedy;
 use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
 use super::scan::{Broken, Ending, RECORD, Scan, Syntax};
 use super::{CsvOptions, syntax_of};
 use crate::error::{Error, Result};
-use crate::types::Schema;
+use crate::types::{Schema, Type};
 
 /// Decodes the CSV records of a block.
 pub(crate) struct CsvDecoder {
@@ -20,6 +21,8 @@ pub(crate) struct CsvDecoder {
     plan: Vec<Option<usize>>,
     /// Flink checks that no column is missing only where it reads all of them.
     all_read: bool,
+    /// The window begins where the file does, so that the record at 0 may be a header.
+    at_start: bool,
     rows: Rows,
     day: DayCache,
     scratch: Vec<u8>,
@@ -91,6 +94,7 @@ impl CsvDecoder {
             null_literal,
             all_read: projection.len() == schema.len(),
             plan,
+            at_start: false,
             rows: Rows::new(schema, projection, batch_rows)?,
             day: DayCache::default(),
             scratch: Vec::new(),
@@ -164,7 +168,8 @@ impl CsvDecoder {
             column.push_null();
         } else if let Err(misfit) = push_csv(column, text) {
             if !self.ignore_errors {
-                return Err(Failure::At(at, self.misfit(position, text, misfit)));
+                let error = self.misfit(position, text, misfit);
+                return Err(Failure::At(at, error));
             }
             column.push_null();
         }
@@ -253,16 +258,57 @@ impl CsvDecoder {
         }
     }
 
+    /// The error of the record at `at`, with another remedy where that looks like a header.
+    #[cold]
+    fn header_or(&mut self, error: Error, bytes: &[u8], at: usize, eof: bool) -> Error {
+        if !(self.at_start && at == 0 && self.is_header(bytes, eof)) {
+            return error;
+        }
+        let set = if self.syntax.comments { "" } else { " and set 'csv.allow-comments' = 'true'" };
+        error.help(format!(
+            "line 1 looks like a header, which Flink's CSV does not have: remove it (tail -n +2 FILE), \
+             or put # before it{set}"
+        ))
+    }
+
+    /// Whether a field of the window's first record equals its column's name, or all of them could name columns,
+    /// though one that is no string must have failed.
+    fn is_header(&mut self, bytes: &[u8], eof: bool) -> bool {
+        let (mut at, mut index) = (0, 0);
+        let (mut all_name, mut failed) = (true, false);
+        while let Scan::Field { start, end, ending, next } = self.syntax.field(bytes, at, eof, &mut self.scratch) {
+            let text = if start > end { self.scratch.as_slice() } else { &bytes[start..end] };
+            let column = self.plan.get(index).copied().flatten().and_then(|position| self.rows.fields.get(position));
+            if let Some((name, kind)) = column {
+                let trimmed = super::super::parse::trim(text);
+                if trimmed.eq_ignore_ascii_case(name.as_bytes()) {
+                    return true;
+                }
+                failed |= !matches!(kind, Type::Char(_) | Type::VarChar(_));
+            }
+            all_name &= remedy::names_a_column(text);
+            if ending == Ending::Record {
+                return all_name && failed;
+            }
+            (at, index) = (next, index + 1);
+        }
+        false
+    }
+
     #[cold]
     fn misfit(&self, position: usize, text: &[u8], misfit: Misfit) -> Error {
         let (name, kind) = &self.rows.fields[position];
-        let remedy = if text.is_empty() {
+        let remedy = if let Some(remedy) = remedy::time(name, kind, text, None) {
+            remedy
+        } else if text.is_empty() {
             "set 'csv.null-literal' = '' to read empty fields as NULL, or 'csv.ignore-parse-errors' = 'true'"
+                .to_string()
         } else {
-            "set 'csv.ignore-parse-errors' = 'true' to read it as NULL"
+            "set 'csv.ignore-parse-errors' = 'true' to read it as NULL".to_string()
         };
+        let a = remedy::article(kind);
         match misfit {
-            Misfit::Text => Error::data(format!("column `{name}`: {} is not a {kind}", excerpt(text))).help(remedy),
+            Misfit::Text => Error::data(format!("column `{name}`: {} is not {a} {kind}", excerpt(text))).help(remedy),
             Misfit::Nanoseconds => Error::data(format!(
                 "column `{name}`: {} is out of the range of {kind}, whose nanoseconds reach from 1677 to 2262",
                 excerpt(text)
@@ -274,6 +320,7 @@ impl CsvDecoder {
 
 impl TextDecoder for CsvDecoder {
     fn enter(&mut self, bytes: &[u8], from: usize, end: usize, state: u8, before: Option<u8>) -> Option<usize> {
+        self.at_start = before.is_none();
         let (mut at, mut state) = (from, state);
         let mut before = before.unwrap_or(0);
         while state != RECORD {
@@ -327,6 +374,9 @@ impl TextDecoder for CsvDecoder {
                     return Ok(Step::More(at));
                 }
                 Err(Failure::At(place, _)) if place > invalid => return Err(not_utf8(invalid)),
+                Err(Failure::At(place, error)) => {
+                    return Err(Failure::At(place, self.header_or(error, bytes, at, eof)));
+                }
                 Err(failure) => return Err(failure),
             };
             if next > invalid {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::super::column::Values;
 use super::super::convert::{JsonKind, Misfit, push_json};
+use super::super::remedy;
 use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
 use super::JsonOptions;
 use super::encode::string;
@@ -20,6 +21,8 @@ pub(crate) struct JsonDecoder {
     shape: Option<Shape>,
     /// Lines that had another shape than the one before; the more, the more rarely a shape is learnt.
     surprises: u64,
+    /// The window begins where the file does.
+    at_start: bool,
     reader: Reader,
     scratch: Vec<u8>,
 }
@@ -47,6 +50,7 @@ impl JsonDecoder {
             names,
             shape: None,
             surprises: 0,
+            at_start: false,
             scratch: Vec::new(),
         })
     }
@@ -150,8 +154,12 @@ impl JsonDecoder {
     fn misfit(&self, index: usize, text: &[u8], misfit: Misfit) -> Error {
         let (name, kind) = &self.rows.fields[index];
         match misfit {
-            Misfit::Text => Error::data(format!("column `{name}`: {} is not a {kind}", excerpt(text)))
-                .help("set 'json.ignore-parse-errors' = 'true' to read it as NULL"),
+            Misfit::Text => {
+                let ignore = || "set 'json.ignore-parse-errors' = 'true' to read it as NULL".to_string();
+                let remedy = remedy::time(name, kind, text, Some(self.options.timestamps)).unwrap_or_else(ignore);
+                let a = remedy::article(kind);
+                Error::data(format!("column `{name}`: {} is not {a} {kind}", excerpt(text))).help(remedy)
+            }
             Misfit::Nanoseconds => Error::data(format!(
                 "column `{name}`: {} is out of the range of {kind}, whose nanoseconds reach from 1677 to 2262",
                 excerpt(text)
@@ -228,7 +236,14 @@ impl JsonDecoder {
                 let near = &line[fault.at.min(line.len())..];
                 let found = if near.is_empty() { String::new() } else { format!(", found {}", excerpt(near)) };
                 let error = Error::data(format!("this line is not a JSON object: {}{found}", fault.what));
-                (fault.at, error.help("set 'json.ignore-parse-errors' = 'true' to skip such lines"))
+                let first = (self.at_start && at == 0).then(|| line.trim_ascii_start().first()).flatten();
+                let remedy = match first {
+                    Some(b'[') => "one object a line is wanted: jq -c '.[]' FILE",
+                    // An object that goes on in the next line.
+                    Some(b'{') if fault.at >= line.len() => "one object a line is wanted: jq -c . FILE",
+                    _ => "set 'json.ignore-parse-errors' = 'true' to skip such lines",
+                };
+                (fault.at, error.help(remedy))
             }
         };
         Err(Failure::At(at + bom + place, error))
@@ -294,6 +309,7 @@ fn copy_compact(tokens: &mut Tokens<'_>, first: Token, out: &mut Vec<u8>) -> Res
 
 impl TextDecoder for JsonDecoder {
     fn enter(&mut self, bytes: &[u8], from: usize, end: usize, _state: u8, before: Option<u8>) -> Option<usize> {
+        self.at_start = before.is_none();
         if matches!(before, None | Some(b'\n')) {
             return (from < end).then_some(from);
         }

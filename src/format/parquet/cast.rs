@@ -12,6 +12,45 @@ use arrow::datatypes::{
 };
 use arrow::error::ArrowError;
 
+use crate::types::{MAX_LENGTH, Type};
+
+/// The type that a table must declare for a file's type, as Flink calls it; `None` where no type fits.
+pub(crate) fn flink_type(found: &DataType) -> Option<Type> {
+    Some(match found {
+        DataType::Dictionary(_, values) => return flink_type(values),
+        DataType::Boolean => Type::Boolean,
+        DataType::Int8 => Type::TinyInt,
+        DataType::Int16 | DataType::UInt8 => Type::SmallInt,
+        DataType::Int32 | DataType::UInt16 => Type::Int,
+        DataType::Int64 | DataType::UInt32 => Type::BigInt,
+        DataType::UInt64 => Type::Decimal(20, 0),
+        DataType::Float16 | DataType::Float32 => Type::Float,
+        DataType::Float64 => Type::Double,
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale)
+            if *precision <= 38 =>
+        {
+            Type::Decimal(*precision, u8::try_from(*scale).ok()?)
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Type::string(),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Type::VarBinary(MAX_LENGTH),
+        DataType::FixedSizeBinary(length) => Type::Binary(u32::try_from(*length).ok()?),
+        DataType::Date32 => Type::Date,
+        DataType::Time32(_) | DataType::Time64(_) => Type::Time(3),
+        DataType::Timestamp(unit, zone) => {
+            let digits = match unit {
+                TimeUnit::Second | TimeUnit::Millisecond => 3,
+                TimeUnit::Microsecond => 6,
+                TimeUnit::Nanosecond => 9,
+            };
+            if zone.is_some() { Type::TimestampLtz(digits) } else { Type::Timestamp(digits) }
+        }
+        _ => return None,
+    })
+}
+
 /// Whether values of a file's type may be read as a declared one at all.
 pub(crate) fn fits(from: &DataType, to: &DataType) -> bool {
     use DataType::{

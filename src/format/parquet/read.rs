@@ -13,9 +13,10 @@ use parquet::basic::{Compression, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::cast::{cast, fits};
+use super::cast::{cast, fits, flink_type};
 use crate::error::{Error, Result};
 use crate::format::InputFile;
+use crate::format::remedy;
 use crate::format::text::Output;
 use crate::types::{Schema, Type};
 
@@ -151,9 +152,10 @@ impl ParquetReader {
             let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), to).is_err()).unwrap_or(0);
             let (name, kind) = &self.kinds[index];
             Error::data(format!(
-                "column `{name}`, row {} of row group {}: its value is not a {kind}: {error}",
+                "column `{name}`, row {} of row group {}: its value is not {} {kind}: {error}",
                 block.first + rows + row + 1,
-                block.row_group + 1
+                block.row_group + 1,
+                remedy::article(kind)
             ))
             .in_file(self.input.path())
             .help("declare the column with a type that holds all of its values")
@@ -192,10 +194,30 @@ fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> 
     };
     let found = fields[root].data_type();
     if !fits(found, &kind.to_arrow()) {
-        let error = Error::data(format!("column `{name}` is {found} in the file, but the table declares it as {kind}"));
-        return Err(error.in_file(path).help("declare the column with a type that fits"));
+        return Err(unfit(name, found, kind).in_file(path));
     }
     Ok(root)
+}
+
+/// Names the file's type as a script does, and only offers it if the column can then be read.
+fn unfit(name: &str, found: &DataType, kind: &Type) -> Error {
+    let readable = flink_type(found).filter(|readable| fits(found, &readable.to_arrow()));
+    let shown = readable.as_ref().map_or_else(|| found.to_string(), Type::to_string);
+    let error = Error::data(format!("column `{name}` is {shown} in the file, but the table declares it as {kind}"));
+    let Some(readable) = readable else {
+        return error.help("leave the column out of the table: columns of this type cannot be read");
+    };
+    let (rt, column) = (if name.eq_ignore_ascii_case("rt") { "event_time" } else { "rt" }, remedy::quoted(name));
+    let computed = match (kind, &readable) {
+        (Type::Timestamp(_) | Type::TimestampLtz(_), _) if found.is_integer() => {
+            format!(" and add {rt} AS TO_TIMESTAMP_LTZ({column}, 3), or 0 where it counts seconds")
+        }
+        (Type::Timestamp(_) | Type::TimestampLtz(_), Type::VarChar(_)) => {
+            format!(" and compute the time, for example {rt} AS TO_TIMESTAMP({column})")
+        }
+        _ => String::new(),
+    };
+    error.help(format!("declare it {readable}{computed}"))
 }
 
 /// INT96 timestamps are read in the declared unit: nanoseconds would end in 2262.

@@ -90,3 +90,66 @@ fn a_glob_does_not_reach_into_hidden_folders_unless_named() {
     let error = count("a/_*/*.csv").expect_err("must fail");
     assert!(error.remedy().unwrap().contains("are not read"), "{error}");
 }
+
+#[test]
+fn a_compressed_file_is_refused_when_it_is_opened_with_the_command_that_unpacks_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = spec(&[("format", "json")], &schema(&COLUMNS)).expect("a format");
+    for (start, name, extension, command) in [
+        (&b"\x1F\x8B\x08\0"[..], "gzip", "gz", "gunzip -k"),
+        (b"\x28\xB5\x2F\xFD\0", "zstd", "zst", "unzstd"),
+        (b"BZh91AY&SY\0", "bzip2", "bz2", "bunzip2 -k"),
+        (b"\xFD7zXZ\0\0", "xz", "xz", "unxz -k"),
+    ] {
+        let inner = folder.path().join(name);
+        std::fs::create_dir(&inner).expect("created");
+        let path = inner.join(format!("events.{extension}"));
+        std::fs::write(&path, start).expect("written");
+        let refused = |path: &Path, format: &FormatSpec| {
+            open(&scan(path, format, &schema(&COLUMNS), &[0]), 64).err().expect("must be refused")
+        };
+        let shown = path.display().to_string();
+        for format in [&csv(), &json] {
+            let error = refused(&path, format);
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert_eq!(error.message(), format!("{shown} is compressed with {name}, which is not supported yet"));
+            assert_eq!(error.place().map(|place| place.file.as_str()), Some(shown.as_str()));
+            assert_eq!(error.remedy(), Some(format!("unpack it first: {command} {shown}").as_str()));
+        }
+        // The packed file must not stay in a folder that is read.
+        assert!(!refused(&inner, &csv()).remedy().unwrap().contains("-k"));
+        let unnamed = inner.join("events");
+        std::fs::rename(&path, &unnamed).expect("renamed");
+        assert!(refused(&unnamed, &csv()).remedy().unwrap().contains(" < "));
+    }
+    let plain = folder.path().join("plain.csv");
+    std::fs::write(&plain, "BZh,1\n").expect("written");
+    assert!(open(&scan(&plain, &csv(), &schema(&COLUMNS), &[0]), 64).is_ok());
+}
+
+#[test]
+fn a_record_beyond_64_mib_is_refused_even_where_it_would_fit_the_buffer() {
+    const MOST: usize = 64 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("long.csv");
+    let columns = schema(&[("k", Type::string())]);
+    let scan = scan(&path, &spec(&[("format", "csv")], &columns).expect("a format"), &columns, &[0]);
+    let rows = |length: usize, block_bytes: usize| {
+        let text = ["a\n", &"x".repeat(length), "\nb\n"].concat();
+        std::fs::write(&path, text).expect("written");
+        let splits = open(&scan, block_bytes).expect("opens");
+        let (mut rows, mut state) = (0, 0);
+        for block in 0..splits[0].block_count() {
+            rows += splits[0].decode(block, state, 10, &mut |_| Ok(()))?.rows;
+            state = splits[0].probe(block)?.0[usize::from(state)];
+        }
+        Ok::<u64, Error>(rows)
+    };
+    for block_bytes in [20 << 20, 1 << 30] {
+        assert_eq!(rows(MOST, block_bytes).expect("the longest record"), 3);
+        let error = rows(MOST + 1, block_bytes).expect_err("too long");
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Data, "this record is longer than 64 MiB"));
+        assert_eq!(error.place().map(|place| (place.line, place.column)), Some((2, 1)));
+        assert!(error.remedy().unwrap().contains("a missing line end"));
+    }
+}

@@ -25,7 +25,7 @@ const JSON: &[(&str, &str)] = &[("format", "json")];
 #[test]
 fn wrong_csv_is_reported_where_it_stands() {
     let columns = [("k", Type::string()), ("v", Type::Int)];
-    check(&failure(b"a,1\nb\xC3\xA9,x\n", CSV, &columns), 2, 4, "column `v`: 'x' is not a INT", "ignore-parse-errors");
+    check(&failure(b"a,1\nb\xC3\xA9,x\n", CSV, &columns), 2, 4, "column `v`: 'x' is not an INT", "ignore-parse-errors");
     check(&failure(b"\"a\nb\",1\n\"c\",\n", CSV, &columns), 3, 5, "column `v`: '' is not", "csv.null-literal");
     check(&failure(b"a,1\r\nb,2\r\nc\r\n", CSV, &columns), 3, 1, "2 columns, but this record has 1 field", "complete");
     check(&failure(b"a,1\n\nb,2\n", CSV, &columns), 2, 1, "has 1 field", "complete");
@@ -49,7 +49,7 @@ fn wrong_json_is_reported_where_it_stands() {
     let columns = [("k", Type::string()), ("v", Type::Int)];
     let good = "{\"k\":\"a\",\"v\":1}\n";
     let after = |line: &str| failure(format!("{good}{good}{line}\n").as_bytes(), JSON, &columns);
-    check(&after("{\"k\":\"b\",\"v\":\"x\"}"), 3, 14, "column `v`: 'x' is not a INT", "json.ignore-parse-errors");
+    check(&after("{\"k\":\"b\",\"v\":\"x\"}"), 3, 14, "column `v`: 'x' is not an INT", "json.ignore-parse-errors");
     check(&after("not json"), 3, 1, "not a JSON object", "skip such lines");
     check(&after("{\"k\":\"b\",\"v\":1"), 3, 15, "the line ends inside", "skip such lines");
     check(&after("  "), 3, 3, "expected '{'", "skip such lines");
@@ -58,6 +58,58 @@ fn wrong_json_is_reported_where_it_stands() {
     let missing = failure(format!("{good}{{\"k\":\"b\"}}\n").as_bytes(), &strict, &columns);
     check(&missing, 2, 1, "no field 'v'", "json.fail-on-missing-field");
     check(&failure(b"{\"k\":\"\xFF\",\"v\":1}\n", JSON, &columns), 1, 7, "not UTF-8", "convert");
+}
+
+#[test]
+fn a_header_is_recognised_in_line_1_only_and_by_its_names() {
+    let columns = [("ts", Type::Timestamp(3)), ("k", Type::string()), ("v", Type::Int)];
+    let remedy = "line 1 looks like a header, which Flink's CSV does not have: remove it (tail -n +2 FILE), \
+                  or put # before it and set 'csv.allow-comments' = 'true'";
+    for header in ["TS,K,V", "\"time\",\"key\",\"value\"", "event time,key,v", "\u{FEFF}ts,k,v"] {
+        let error = failure(format!("{header}\n2024-05-01 00:00:00,a,1\n").as_bytes(), CSV, &columns);
+        check(&error, 1, 1, "is not a TIMESTAMP(3)", "");
+        assert_eq!(error.remedy(), Some(remedy), "{header}");
+    }
+    let commented = [CSV[0], ("csv.allow-comments", "true")];
+    let error = failure(b"ts,k,v\n", &commented, &columns);
+    assert!(error.remedy().unwrap().ends_with("remove it (tail -n +2 FILE), or put # before it"));
+    let good = "2024-05-01 00:00:00,a,1\n";
+    for (text, line) in [
+        (format!("{good}ts,k,v\n"), 2),
+        ("2024-05-01 00:00:00,a,x\n".to_string(), 1),
+        ("2024-05-01,a,1\n".to_string(), 1),
+    ] {
+        let error = failure(text.as_bytes(), CSV, &columns);
+        assert_eq!(error.place().map(|place| place.line), Some(line));
+        assert!(!error.remedy().unwrap().contains("header"), "{text}: {:?}", error.remedy());
+    }
+    for text in ["null,a\n", "NaN,a\n"] {
+        let error = failure(text.as_bytes(), CSV, &[("v", Type::Int), ("k", Type::string())]);
+        check(&error, 1, 1, "is not an INT", "ignore-parse-errors");
+    }
+}
+
+#[test]
+fn a_time_of_another_form_is_reported_with_the_advice_that_reads_it() {
+    let columns = [("v", Type::Int), ("ts", Type::Timestamp(3))];
+    let replace = "rt AS TO_TIMESTAMP(REPLACE(REPLACE(ts, 'T', ' '), 'Z', ''))";
+    check(&failure(b"1,2024-05-01T12:00:01Z\n", CSV, &columns), 1, 3, "is not a TIMESTAMP(3)", replace);
+    let epoch = "declare it BIGINT and add rt AS TO_TIMESTAMP_LTZ(ts, 3)";
+    check(&failure(b"1,1714564801000\n", CSV, &columns), 1, 3, "'1714564801000' is not a TIMESTAMP(3)", epoch);
+    check(&failure(b"{\"ts\":1714564801000}\n", JSON, &columns), 1, 7, "is not a TIMESTAMP(3)", epoch);
+    let iso = "set 'json.timestamp-format.standard' = 'ISO-8601'";
+    check(&failure(b"{\"ts\":\"2024-05-01T12:00:01\"}\n", JSON, &columns), 1, 7, "is not a TIMESTAMP(3)", iso);
+}
+
+#[test]
+fn a_json_document_over_several_lines_is_told_how_to_become_one_object_a_line() {
+    let columns = [("v", Type::Int)];
+    let array = "one object a line is wanted: jq -c '.[]' FILE";
+    check(&failure(b"[\n{\"v\":1},\n{\"v\":2}]\n", JSON, &columns), 1, 2, "not a JSON object", array);
+    check(&failure(b"[{\"v\":1},\n{\"v\":2}]\n", JSON, &columns), 1, 10, "not a JSON object", array);
+    let object = "one object a line is wanted: jq -c . FILE";
+    check(&failure(b"{\n\"v\":1\n}\n", JSON, &columns), 1, 2, "not a JSON object", object);
+    check(&failure(b"{\"v\":1}\n[\n", JSON, &columns), 2, 2, "not a JSON object", "skip such lines");
 }
 
 #[test]
