@@ -66,7 +66,7 @@ pub(crate) fn float(out: &mut Vec<u8>, value: f32) {
 }
 
 /// Zeros, infinities and NaN; false of every other number, which is not written.
-pub(crate) fn special(out: &mut Vec<u8>, value: f64) -> bool {
+fn special(out: &mut Vec<u8>, value: f64) -> bool {
     let text: &[u8] = if value.is_nan() {
         b"NaN"
     } else if value == f64::INFINITY {
@@ -83,7 +83,7 @@ pub(crate) fn special(out: &mut Vec<u8>, value: f64) -> bool {
 }
 
 /// Ryu's shortest digits in Java's notation: plain from 10^-3 up to 10^7, else with an exponent.
-pub(crate) fn finite(out: &mut Vec<u8>, magnitude: f64, shortest: &str) {
+fn finite(out: &mut Vec<u8>, magnitude: f64, shortest: &str) {
     if (1e-3..1e7).contains(&magnitude) {
         out.extend_from_slice(shortest.as_bytes());
     } else {
