@@ -1,6 +1,6 @@
 //! Evaluation of expressions over record batches.
 //!
-//! An expression gives a [`Value`]: a column, or one constant that is never spread over the rows
+//! An expression gives a `Value`: a column, or one constant that is never spread over the rows
 //! while kernels can take it as it is. AND, OR, CASE and COALESCE compute an operand that may fail
 //! only for the rows that reach it.
 
