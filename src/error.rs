@@ -166,6 +166,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<arrow::error::ArrowError> for Error {
+    /// Kernels are only given what they can compute, so whatever Arrow says is a fault of ours.
+    fn from(error: arrow::error::ArrowError) -> Self {
+        Error::internal(format!("Arrow: {error}"))
+    }
+}
+
 /// The candidate nearest to `name` (edit distance, case ignored), if one is near enough to offer.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();

@@ -25,7 +25,6 @@ pub struct Sequencer {
     seq: u64,
     next_block: Vec<usize>,
     block_count: Vec<usize>,
-    watermark: Vec<i64>,
     /// Watermark and number of the splits with blocks still to come: the order of turns.
     turns: BTreeSet<(i64, usize)>,
 }
@@ -38,7 +37,6 @@ impl Sequencer {
         Sequencer {
             seq: 0,
             next_block: vec![0; splits],
-            watermark: vec![start; splits],
             turns: (0..splits).filter(|&split| block_count[split] > 0).map(|split| (start, split)).collect(),
             block_count,
         }
@@ -55,10 +53,9 @@ impl Sequencer {
         let step = self.current()?;
         let watermark = progress.watermark(step.split, step.block)?;
         self.turns.pop_first();
-        self.watermark[step.split] = self.watermark[step.split].max(watermark);
         self.next_block[step.split] += 1;
         if self.is_active(step.split) {
-            self.turns.insert((self.watermark[step.split], step.split));
+            self.turns.insert((step.start.0.max(watermark), step.split));
         }
         self.seq += 1;
         Some(step)

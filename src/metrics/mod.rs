@@ -110,6 +110,6 @@ impl Totals {
     }
     /// Rows that went into a window or to a sink: what is left of those read.
     pub fn rows_used(&self) -> u64 {
-        self.rows_decoded - (self.rows_filtered + self.rows_late).min(self.rows_decoded)
+        self.rows_decoded.saturating_sub(self.rows_filtered + self.rows_late)
     }
 }

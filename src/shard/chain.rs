@@ -7,7 +7,7 @@ use arrow::compute::{filter as filter_array, filter_record_batch, take};
 use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
 
 use super::program::Link;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
 use crate::plan::WindowSpec;
 use crate::window::assigner;
@@ -66,8 +66,8 @@ fn apply_filter(filter: Option<&Expr>, flow: Flow, context: &EvalContext, filter
         return Ok(flow);
     }
     *filtered += removed as u64;
-    let rows = filter_record_batch(&flow.rows, &keep).map_err(arrow_failed)?;
-    flow.with(rows, |column| Ok(filter_array(column, &keep).map_err(arrow_failed)?.as_primitive().clone()))
+    let rows = filter_record_batch(&flow.rows, &keep)?;
+    flow.with(rows, |column| Ok(filter_array(column, &keep)?.as_primitive().clone()))
 }
 
 /// Evaluates one expression a column.
@@ -79,7 +79,7 @@ pub fn project(exprs: &[Expr], schema: &SchemaRef, rows: &RecordBatch, context: 
 /// A batch that knows its number of rows even without columns.
 pub fn batch_of(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(arrow_failed)
+    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
 /// The event times of a time column.
@@ -101,20 +101,16 @@ fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> R
     let from = UInt32Array::from(from);
     let mut columns = Vec::with_capacity(schema.fields().len());
     for column in flow.rows.columns() {
-        columns.push(take(column, &from, None).map_err(arrow_failed)?);
+        columns.push(take(column, &from, None)?);
     }
     for (values, field) in [starts, ends, window_times].into_iter().zip(&schema.fields()[columns.len()..]) {
         columns.push(timestamps(values, field.data_type()));
     }
     let rows = batch_of(schema, columns, from.len())?;
-    flow.with(rows, |column| Ok(take(column, &from, None).map_err(arrow_failed)?.as_primitive().clone()))
+    flow.with(rows, |column| Ok(take(column, &from, None)?.as_primitive().clone()))
 }
 
 fn timestamps(values: Vec<i64>, data_type: &arrow::datatypes::DataType) -> ArrayRef {
     let array = arrow::array::TimestampMillisecondArray::from(values);
     Arc::new(array.with_data_type(data_type.clone()))
-}
-
-pub fn arrow_failed(error: arrow::error::ArrowError) -> Error {
-    Error::internal(format!("a column kernel failed: {error}"))
 }

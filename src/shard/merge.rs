@@ -3,7 +3,6 @@
 use arrow::array::UInt32Array;
 use arrow::compute::{concat_batches, take_record_batch};
 
-use super::chain::arrow_failed;
 use crate::batch::EventBatch;
 use crate::error::Result;
 use crate::exchange::Part;
@@ -21,7 +20,7 @@ pub fn in_order(mut parts: Vec<Part>) -> Result<Vec<EventBatch>> {
 fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
     debug_assert!(parts.iter().all(|part| part.batch.marks.is_empty()), "results of windows are never late");
     let schema = parts[0].batch.rows.schema();
-    let all = concat_batches(&schema, parts.iter().map(|part| &part.batch.rows)).map_err(arrow_failed)?;
+    let all = concat_batches(&schema, parts.iter().map(|part| &part.batch.rows))?;
     let hashes: Vec<u64> = parts.iter().flat_map(|part| part.batch.hashes.iter().copied()).collect();
     let mut ends = Vec::with_capacity(all.num_rows());
     for part in parts {
@@ -33,7 +32,7 @@ fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
     let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
     order.sort_by_key(|&row| ends[row as usize]);
     let hashes = if hashes.is_empty() { hashes } else { order.iter().map(|&row| hashes[row as usize]).collect() };
-    let rows = take_record_batch(&all, &UInt32Array::from(order)).map_err(arrow_failed)?;
+    let rows = take_record_batch(&all, &UInt32Array::from(order))?;
     Ok(EventBatch { rows, hashes, marks: Vec::new() })
 }
 

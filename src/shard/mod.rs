@@ -187,20 +187,21 @@ impl Shard {
         self.metrics.rows_decoded.add(block.stats.rows);
         self.metrics.rows_malformed.add(block.stats.malformed);
         self.metrics.bytes_read.add(block.stats.bytes);
-        let spec = match branch.to {
-            Target::Port(port) => Some(&program.stages[program.ports[port].stage]),
+        let stage = match branch.to {
+            Target::Port(port) => Some(program.ports[port].stage),
             Target::Sink(_) => None,
         };
-        let others = spec.map_or(Watermark::MAX, |stage| self.watermark_of(&stage.branches, Some(step.split)));
+        let branches = stage.map_or(&[][..], |stage| &program.stages[stage].branches);
+        let others = self.watermark_of(branches, Some(step.split));
         let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
         let (mut watermark, mut filtered) = (step.start, 0);
         for batch in block.batches {
             let mut before = None;
-            if let (Some(stage), Some(values)) = (spec, &batch.watermarks) {
+            if let (Some(index), Some(values)) = (stage, &batch.watermarks) {
                 let after = program.rule.after(watermark, values);
                 let time = branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
                 let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
-                if route::may_be_behind(&stage.spec, lowest, after.emitted().min(others)) {
+                if self.deadlines[index].may_be_behind(lowest, after.emitted().min(others)) {
                     before = Some(program.rule.before_each(watermark, values).0.into());
                 }
                 watermark = after;

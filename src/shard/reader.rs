@@ -217,7 +217,7 @@ impl ScanContext<'_> {
         let values = watermark.expression.eval(&rows, self.context).map_err(Fault::Error)?;
         let milliseconds = arrow::compute::cast(&values, &ArrowType::Timestamp(TimeUnit::Millisecond, None))
             .and_then(|values| arrow::compute::cast(&values, &ArrowType::Int64))
-            .map_err(|error| Fault::Error(chain::arrow_failed(error)))?;
+            .map_err(|error| Fault::Error(error.into()))?;
         Ok(ScanBatch { rows, watermarks: Some(milliseconds.as_primitive::<Int64Type>().clone()) })
     }
 }

@@ -3,15 +3,14 @@
 use arrow::array::{Int64Array, RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 
-use super::chain::{Flow, arrow_failed};
+use super::chain::Flow;
 use crate::batch::{EventBatch, Mark};
 use crate::error::Result;
 use crate::key::KeyGroups;
-use crate::plan::{WindowAggregateSpec, WindowSpec};
+use crate::plan::WindowAggregateSpec;
 use crate::state::key::hash_keys;
 use crate::time::Watermark;
 use crate::window::Deadlines;
-use crate::window::assigner::first_window_end;
 
 /// The rows of a batch that one shard owns.
 pub struct Dealt {
@@ -62,15 +61,6 @@ pub fn route(
     deal_out(&flow.rows, &hashes, &marks, groups)
 }
 
-/// Does any row of these times (lowest given) need a look at the watermark before it?
-pub fn may_be_behind(spec: &WindowAggregateSpec, lowest_time: i64, watermark: Watermark) -> bool {
-    if matches!(spec.window, WindowSpec::Attached { .. }) {
-        // The row's own windows decide; their ends are not known from its time.
-        return true;
-    }
-    watermark.closes(first_window_end(&spec.window, spec.zone.is_some(), lowest_time))
-}
-
 fn marks_of(
     rows: &RecordBatch,
     before: &Int64Array,
@@ -109,7 +99,7 @@ fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroup
         }
         let hashes = indices.iter().map(|&row| hashes[row as usize]).collect();
         let indices = UInt32Array::from(indices);
-        let rows = take_record_batch(rows, &indices).map_err(arrow_failed)?;
+        let rows = take_record_batch(rows, &indices)?;
         parts.push(Dealt { owner, batch: EventBatch { rows, hashes, marks }, rows: Some(indices) });
     }
     Ok(parts)

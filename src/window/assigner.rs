@@ -3,27 +3,6 @@
 use crate::plan::WindowSpec;
 use crate::time::{EventTime, window_start};
 
-/// A lower bound of the end of the first window that a row of this time could be in. When the
-/// watermark closes it, the row must be looked at one by one.
-///
-/// For sessions it is the time itself: a row at `t` may join a session that ends at `t`, so whether
-/// that session has fired matters. For windows cut in a time zone the same bound serves.
-pub fn first_window_end(window: &WindowSpec, in_zone: bool, time: EventTime) -> EventTime {
-    match *window {
-        WindowSpec::Tumble { size_ms, offset_ms } if !in_zone => {
-            window_start(time, offset_ms, size_ms).saturating_add(size_ms)
-        }
-        // Ends lie `size` behind starts: where the slide does not divide the size, on a grid of their own.
-        WindowSpec::Hop { size_ms, slide_ms, offset_ms } if !in_zone => {
-            window_start(time, offset_ms.wrapping_add(size_ms), slide_ms).saturating_add(slide_ms)
-        }
-        WindowSpec::Cumulate { step_ms, offset_ms, .. } if !in_zone => {
-            window_start(time, offset_ms, step_ms).saturating_add(step_ms)
-        }
-        _ => time,
-    }
-}
-
 /// Calls `visit` with start and end of every window of `time`, the latest start first for HOP (Flink's
 /// order), the shortest window first for CUMULATE. Session and attached windows have no static windows.
 pub fn for_each_window(window: &WindowSpec, time: EventTime, visit: &mut dyn FnMut(EventTime, EventTime)) {
@@ -42,10 +21,12 @@ pub fn for_each_window(window: &WindowSpec, time: EventTime, visit: &mut dyn FnM
         WindowSpec::Cumulate { size_ms, step_ms, offset_ms } => {
             let start = window_start(time, offset_ms, size_ms);
             let mut end = window_start(time, start, step_ms).saturating_add(step_ms);
-            while end <= start.saturating_add(size_ms) {
+            let last = start.saturating_add(size_ms);
+            while end < last {
                 visit(start, end);
                 end = end.saturating_add(step_ms);
             }
+            visit(start, last);
         }
         WindowSpec::Session { .. } | WindowSpec::Attached { .. } => {}
     }
@@ -73,5 +54,6 @@ mod tests {
         let cumulate = WindowSpec::Cumulate { size_ms: 30, step_ms: 10, offset_ms: 0 };
         assert_eq!(windows(&cumulate, 12), [(0, 20), (0, 30)]);
         assert_eq!(windows(&cumulate, -1), [(-30, 0)]);
+        assert_eq!(windows(&cumulate, i64::MAX).last().map(|window| window.1), Some(i64::MAX));
     }
 }

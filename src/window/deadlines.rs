@@ -19,6 +19,7 @@ pub struct Deadlines {
     kind: Kind,
     time: usize,
     scale: Scale,
+    in_zone: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -38,12 +39,25 @@ impl Deadlines {
             (WindowSpec::Attached { end, .. }, None) => Kind::Attached(*end),
             _ => Kind::Session,
         };
-        Ok(Deadlines { kind, time: spec.time, scale: Scale::new(spec.zone.as_deref())? })
+        Ok(Deadlines { kind, time: spec.time, scale: Scale::new(spec.zone.as_deref())?, in_zone: spec.zone.is_some() })
     }
 
     /// All windows that end at or before it have fired at this watermark.
     pub fn horizon(&mut self, watermark: Watermark) -> i64 {
         self.scale.horizon(watermark)
+    }
+
+    /// Whether any row of a batch may need a mark, by its lowest time and the watermark after it: cheaper than
+    /// looking at every row, and never false where one does.
+    pub fn may_be_behind(&self, lowest_time: i64, watermark: Watermark) -> bool {
+        let first_end = match self.kind {
+            // The rows' own windows decide; their ends are not known from a time.
+            Kind::Attached(_) => return true,
+            Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
+            // No window that holds an instant ends before it, whatever the zone does to its clocks.
+            Kind::Grid(_) | Kind::Session => lowest_time,
+        };
+        watermark.closes(first_end)
     }
 
     /// Appends one deadline a row: the end of the first window that would take it.

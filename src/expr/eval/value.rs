@@ -55,13 +55,6 @@ impl Value {
     }
 }
 
-impl From<arrow::error::ArrowError> for Error {
-    /// Kernels are only given what they can compute, so whatever Arrow says is a fault of ours.
-    fn from(error: arrow::error::ArrowError) -> Self {
-        Error::internal(format!("Arrow: {error}"))
-    }
-}
-
 /// Reads one value a row, whatever the shape.
 pub(super) trait Read {
     type Item;
