@@ -57,9 +57,7 @@ pub enum Node {
 pub struct ScanSpec {
     /// For messages.
     pub table: String,
-    /// A file, a folder or a glob, as the user wrote it.
-    pub path: String,
-    pub format: FormatSpec,
+    pub source: SourceSpec,
     /// All physical columns of the table, in order; what the format decodes by.
     pub file_schema: Schema,
     /// Which of them are decoded, ascending.
@@ -68,6 +66,20 @@ pub struct ScanSpec {
     pub columns: Vec<Expr>,
     pub watermark: Option<WatermarkSpec>,
     pub schema: Schema,
+}
+
+/// Where a table's rows come from: what the connector and its options say.
+#[derive(Debug, Clone)]
+pub enum SourceSpec {
+    Files(FilesSpec),
+}
+
+/// The filesystem connector, read.
+#[derive(Debug, Clone)]
+pub struct FilesSpec {
+    /// A file, a folder or a glob, as the user wrote it.
+    pub path: String,
+    pub format: FormatSpec,
 }
 
 /// `WATERMARK FOR time AS expression`.

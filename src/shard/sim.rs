@@ -20,7 +20,8 @@ use crate::expr::Expr;
 use crate::format::FormatSpec;
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{
-    Config, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec,
+    Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
+    WindowAggregateSpec, WindowSpec,
 };
 use crate::source::{BlockStats, Split, Transition};
 use crate::time::{Watermark, window_start};
@@ -100,8 +101,7 @@ fn scan() -> ScanSpec {
     let columns = schema().fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
     ScanSpec {
         table: "events".into(),
-        path: String::new(),
-        format: FormatSpec::Parquet,
+        source: SourceSpec::Files(FilesSpec { path: String::new(), format: FormatSpec::Parquet }),
         file_schema: schema(),
         projection: vec![0, 1, 2],
         columns,

@@ -13,7 +13,7 @@ use arrow::array::{
 use super::{Sink, open};
 use crate::error::{ErrorKind, Place};
 use crate::format::FormatSpec;
-use crate::plan::{Options, ScanSpec, SinkConnector, SinkSpec};
+use crate::plan::{FilesSpec, Options, ScanSpec, SinkConnector, SinkSpec, SourceSpec};
 use crate::types::{Field, Schema, Type};
 
 fn all_types() -> (Schema, RecordBatch) {
@@ -81,8 +81,7 @@ fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let scan = ScanSpec {
         table: "t".to_string(),
-        path: path.display().to_string(),
-        format: format.clone(),
+        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
         file_schema: schema.clone(),
         projection: (0..schema.len()).collect(),
         columns: Vec::new(),

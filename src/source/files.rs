@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::format::local_path;
-use crate::plan::ScanSpec;
+use crate::plan::FilesSpec;
 
 /// The files of a table, sorted by path.
-pub(super) fn find(scan: &ScanSpec) -> Result<Vec<String>> {
-    let path = local_path(&scan.path)?;
+pub(super) fn find(files: &FilesSpec, table: &str) -> Result<Vec<String>> {
+    let path = local_path(&files.path)?;
     let mut found = Vec::new();
     let mut hidden = 0;
     match fs::metadata(path) {
@@ -18,14 +18,14 @@ pub(super) fn find(scan: &ScanSpec) -> Result<Vec<String>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && has_wildcard(path) => {
             expand(path, &mut found, &mut hidden)?;
         }
-        Err(error) => return Err(Error::io("read", format!("{path} (table `{}`)", scan.table), error)),
+        Err(error) => return Err(Error::io("read", format!("{path} (table `{table}`)"), error)),
     }
     found.sort();
     found.dedup();
     if found.is_empty() {
         let error = Error::new(
             crate::error::ErrorKind::Io,
-            format!("no file to read for table `{}`: {path} holds or matches none", scan.table),
+            format!("no file to read for table `{table}`: {path} holds or matches none"),
         );
         return Err(match hidden {
             0 => error.help("check the path; relative paths start at the working directory"),

@@ -12,7 +12,7 @@ use arrow::array::RecordBatch;
 
 use crate::error::Result;
 use crate::format::FormatSpec;
-use crate::plan::ScanSpec;
+use crate::plan::{ScanSpec, SourceSpec};
 
 /// How the state of a block's entry maps to the state at its exit, for formats where a block cannot
 /// be read without knowing what came before (a quote left open in CSV). State 0 is the start of a file.
@@ -67,12 +67,13 @@ const FILES_KEPT_OPEN: usize = 64;
 /// No file there, unreadable, not of the format: with the path and the remedy.
 pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> {
     let mut splits: Vec<Arc<dyn Split>> = Vec::new();
-    for path in files::find(scan)? {
-        splits.push(match scan.format {
+    let SourceSpec::Files(files) = &scan.source;
+    for path in files::find(files, &scan.table)? {
+        splits.push(match files.format {
             FormatSpec::Parquet => Arc::new(parquet::ParquetSplit::open(scan, &path)?),
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
                 let keep = splits.len() < FILES_KEPT_OPEN;
-                Arc::new(text::TextSplit::open(scan, &path, block_bytes, keep)?)
+                Arc::new(text::TextSplit::open(scan, files, &path, block_bytes, keep)?)
             }
         });
     }

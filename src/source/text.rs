@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use super::{BlockStats, Split, Transition};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::format::{Failure, FormatSpec, InputFile, Step, local_path};
-use crate::plan::ScanSpec;
+use crate::plan::{FilesSpec, ScanSpec};
 use crate::types::Schema;
 
 /// A longer record is an error: it would have to be held in memory, and is nearly always an open quote.
@@ -55,9 +55,9 @@ impl Window<'_> {
 
 impl TextSplit {
     /// `keep`: leave the file open, which spares opening it for each block.
-    pub fn open(scan: &ScanSpec, path: &str, block_bytes: usize, keep: bool) -> Result<Self> {
+    pub fn open(scan: &ScanSpec, files: &FilesSpec, path: &str, block_bytes: usize, keep: bool) -> Result<Self> {
         let (input, file) = InputFile::open(path)?;
-        refuse_compressed(&file, scan, path)?;
+        refuse_compressed(&file, files, path)?;
         let mut mark = [0u8; 3];
         let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
         Ok(TextSplit {
@@ -66,7 +66,7 @@ impl TextSplit {
             origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
             // The first window of a block must not hold a record that is too long.
             block_bytes: (block_bytes as u64).clamp(1, RECORD_BYTES_MAX as u64 / 2),
-            format: scan.format.clone(),
+            format: files.format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
         })
@@ -182,7 +182,7 @@ impl TextSplit {
 }
 
 /// Refuses a file that begins as a compressed one does. The beginnings are no UTF-8, except bzip2's, which is long.
-fn refuse_compressed(file: &File, scan: &ScanSpec, path: &str) -> Result<()> {
+fn refuse_compressed(file: &File, files: &FilesSpec, path: &str) -> Result<()> {
     let mut start = [0u8; 10];
     // A file that cannot be read fails again, with its message, when its rows are wanted.
     let filled = file.read_at(&mut start, 0).unwrap_or(0);
@@ -199,7 +199,7 @@ fn refuse_compressed(file: &File, scan: &ScanSpec, path: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    let alone = local_path(&scan.path).is_ok_and(|named| named == path);
+    let alone = local_path(&files.path).is_ok_and(|named| named == path);
     // Beside its unpacked copy in a folder, the packed file would be read and refused again.
     let command = match (path.strip_suffix(extension), name) {
         (None, _) => format!("{tool} < {path} > UNPACKED"),

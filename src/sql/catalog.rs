@@ -8,7 +8,7 @@ use sqlparser::ast::Query;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
 use crate::format::{FormatSpec, local_path};
-use crate::plan::{Options, SinkConnector};
+use crate::plan::{FilesSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
@@ -121,12 +121,6 @@ impl Catalog {
     }
 }
 
-/// Where a table's rows come from.
-pub(super) struct Source {
-    pub path: String,
-    pub format: FormatSpec,
-}
-
 impl Table {
     /// The columns that files hold.
     pub(super) fn physical(&self) -> Schema {
@@ -135,7 +129,7 @@ impl Table {
     }
 
     /// The connector of a table that is read. `ignored` takes options without effect.
-    pub(super) fn source(&self, ignored: &mut dyn FnMut(&str)) -> Result<Source> {
+    pub(super) fn source(&self, ignored: &mut dyn FnMut(&str)) -> Result<SourceSpec> {
         let mut options = self.options.clone();
         match self.connector(&mut options)?.as_str() {
             "filesystem" => {
@@ -144,7 +138,7 @@ impl Table {
                     refuse_option(&mut options, key)?;
                 }
                 options.finish()?;
-                Ok(Source { path, format })
+                Ok(SourceSpec::Files(FilesSpec { path, format }))
             }
             name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
                 .at_place(options.place_of("connector"))

@@ -6,7 +6,9 @@ use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
 use crate::format::FormatSpec;
-use crate::plan::{Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, WindowAggregateSpec, WindowSpec};
+use crate::plan::{
+    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WindowAggregateSpec, WindowSpec,
+};
 use crate::types::Schema;
 
 /// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
@@ -91,7 +93,8 @@ fn column(schema: &Schema, index: usize) -> &str {
 }
 
 fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
-    line(text, depth, &format!("Scan {} ({} {})", spec.table, format_name(&spec.format), spec.path));
+    let SourceSpec::Files(files) = &spec.source;
+    line(text, depth, &format!("Scan {} ({} {})", spec.table, format_name(&files.format), files.path));
     let decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
     line(
         text,

@@ -148,8 +148,7 @@ impl Lowering<'_> {
         let fields = read.iter().map(|i| Field::new(&table.columns[*i].name, table.columns[*i].data_type.clone()));
         let spec = ScanSpec {
             table: table.name.clone(),
-            path: source.path,
-            format: source.format,
+            source,
             file_schema: table.physical(),
             projection: physical.iter().map(|index| in_file(*index)).collect(),
             columns: exprs,

@@ -13,7 +13,7 @@ use arrow::array::RecordBatch;
 use super::{BlockStats, open};
 use crate::error::{Place, Result};
 use crate::format::FormatSpec;
-use crate::plan::{Options, ScanSpec};
+use crate::plan::{FilesSpec, Options, ScanSpec, SourceSpec};
 use crate::types::{DataType, Field, Schema, Type};
 
 pub(super) fn schema(columns: &[(&str, Type)]) -> Schema {
@@ -34,8 +34,7 @@ pub(super) fn spec(options: &[(&str, &str)], schema: &Schema) -> Result<FormatSp
 pub(super) fn scan(path: &Path, format: &FormatSpec, schema: &Schema, projection: &[usize]) -> ScanSpec {
     ScanSpec {
         table: "t".to_string(),
-        path: path.display().to_string(),
-        format: format.clone(),
+        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
         file_schema: schema.clone(),
         projection: projection.to_vec(),
         columns: Vec::new(),

@@ -1,7 +1,7 @@
 //! What scripts become.
 
 use super::{aggregate_of, options, plan_of, variables, with_tables};
-use crate::plan::{JobPlan, Node, ScanSpec, SinkConnector, WindowSpec};
+use crate::plan::{JobPlan, Node, ScanSpec, SinkConnector, SourceSpec, WindowSpec};
 use crate::sql::{Action, compile, explain};
 
 const TUMBLE: &str = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND))";
@@ -271,7 +271,8 @@ fn variables_stand_for_their_values() {
     let text = "CREATE TABLE ${TABLE_NAME} (a INT) WITH ('connector' = 'filesystem', 'path' = '${DIR}/x', 'format' = 'csv'); SELECT a FROM t";
     let script = compile(text, &options).unwrap();
     let Action::Select { plan, .. } = &script.statements[0].action else { panic!() };
-    assert_eq!(scan_of(root(plan)).path, "/it's/x");
+    let SourceSpec::Files(files) = &scan_of(root(plan)).source;
+    assert_eq!(files.path, "/it's/x");
 }
 
 #[test]
