@@ -21,7 +21,7 @@ use crate::plan::{JobPlan, SinkSpec};
 use crate::shard::program::Program;
 use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source::{self, Extent};
+use crate::source::{self, Extent, Wake};
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 pub use summary::JobSummary;
@@ -192,7 +192,10 @@ fn run_shards(
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();
-    for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
+    let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
+    let wake: Wake = endpoints[0].waker().into();
+    splits.iter().for_each(|entry| entry.split.start(&wake, splits.len() == 1));
+    for (shard, endpoint) in endpoints.into_iter().enumerate() {
         let outputs = open_outputs(sinks, shard, &events)?;
         let parts = ShardParts {
             program: program.clone(),

@@ -2,11 +2,14 @@
 //!
 //! A plan is a tree of [`Node`]s per sink. It is pure data: no file is open, no thread runs.
 
+mod files;
+
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options};
 use crate::types::Schema;
+pub use files::{Codec, Compression, FilesSpec, STANDARD_STREAM};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
 #[derive(Debug, Clone)]
@@ -72,14 +75,6 @@ pub struct ScanSpec {
 #[derive(Debug, Clone)]
 pub enum SourceSpec {
     Files(FilesSpec),
-}
-
-/// The filesystem connector, read.
-#[derive(Debug, Clone)]
-pub struct FilesSpec {
-    /// A file, a folder or a glob, as the user wrote it.
-    pub path: String,
-    pub format: FormatSpec,
 }
 
 /// `WATERMARK FOR time AS expression`.

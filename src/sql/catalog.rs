@@ -138,7 +138,7 @@ impl Table {
                     refuse_option(&mut options, key)?;
                 }
                 options.finish()?;
-                Ok(SourceSpec::Files(FilesSpec { path, format }))
+                Ok(SourceSpec::Files(FilesSpec::new(path, format)))
             }
             name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
                 .at_place(options.place_of("connector"))
