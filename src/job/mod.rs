@@ -64,7 +64,9 @@ pub trait Report {
     /// Something the user should know, one line.
     fn notice(&mut self, _text: &str) {}
     /// About ten times a second.
-    fn progress(&mut self, _snapshot: &Snapshot) {}
+    fn progress(&mut self, _snapshot: &Snapshot) -> Result<()> {
+        Ok(())
+    }
     /// A statement's job is about to run.
     fn statement_begins(&mut self, _plan: &JobPlan) -> Result<()> {
         Ok(())
@@ -81,7 +83,7 @@ pub trait Report {
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
-    /// Rows of a print sink, in such an order too.
+    /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
@@ -309,7 +311,8 @@ fn watch(
             fail(&mut outcome, Err(Error::cancelled()), progress);
         }
         if Instant::now() >= next_report {
-            report.progress(&snapshot());
+            let result = report.progress(&snapshot());
+            fail(&mut outcome, result, progress);
             next_report = Instant::now() + WATCH_INTERVAL;
         }
     }

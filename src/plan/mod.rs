@@ -154,6 +154,10 @@ pub enum SinkConnector {
         path: String,
         format: FormatSpec,
     },
+    /// Text on stdout, in the order of the rows of a SELECT.
+    Stdout {
+        format: FormatSpec,
+    },
     /// Flink's print: `+I[a, b]` on stdout, after `identifier> ` where one is set.
     Print {
         identifier: Option<String>,
@@ -179,5 +183,15 @@ impl Node {
             }
             Node::UnionAll { inputs, .. } => inputs.iter().collect(),
         }
+    }
+
+    /// The tables below that read stdin, once for each reading.
+    pub fn stdin_tables(&self) -> Vec<&str> {
+        if let Node::Scan(scan) = self
+            && matches!(&scan.source, SourceSpec::Files(files) if files.is_stdin())
+        {
+            return vec![&scan.table];
+        }
+        self.inputs().into_iter().flat_map(Node::stdin_tables).collect()
     }
 }

@@ -95,15 +95,16 @@ impl PackedFile {
 pub(super) fn unpacking_failed(path: &str, codec: Codec, error: &io::Error) -> Error {
     let name = codec.name();
     let message = match error.kind() {
-        io::ErrorKind::UnexpectedEof => format!("the {name} data ends too early: the file is cut short"),
+        io::ErrorKind::UnexpectedEof => format!("the {name} data ends too early: it is cut short"),
         io::ErrorKind::OutOfMemory => format!("unpacking the {name} data needs more memory than is allowed"),
         _ => format!("this is no {name} data, or it is damaged ({error})"),
     };
-    Error::new(ErrorKind::Data, message).in_file(path).help(format!(
-        "copy the file again, or check it with: {} {path} > /dev/null; for text that is not compressed set \
-         'compression' = 'none'",
-        unpack::command(codec)
-    ))
+    let check = match path {
+        super::stdin::NAME => "look at what writes it".to_string(),
+        _ => format!("copy the file again, or check it with: {} {path} > /dev/null", unpack::command(codec)),
+    };
+    let remedy = format!("{check}; for text that is not compressed set 'compression' = 'none'");
+    Error::new(ErrorKind::Data, message).help(remedy)
 }
 
 impl Feed for PackedFile {

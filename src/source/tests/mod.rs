@@ -116,7 +116,7 @@ fn reads_as_packed(text: &[u8], whole: &Result<(Vec<String>, BlockStats)>, path:
     let bytes = writer.write_all(text).and_then(|()| writer.finish()).expect("packed");
     std::fs::write(&packed, bytes).expect("written");
     let mut scan = plain.clone();
-    let SourceSpec::Files(files) = &mut scan.source else { panic!("files") };
+    let SourceSpec::Files(files) = &mut scan.source;
     files.path = packed.display().to_string();
     for block_bytes in [1, 2, 7, 64, 1 << 20] {
         match (whole, read(&scan, block_bytes, 7)) {
@@ -129,7 +129,9 @@ fn reads_as_packed(text: &[u8], whole: &Result<(Vec<String>, BlockStats)>, path:
                 let expected = (error.message(), place(error));
                 assert_eq!(expected, (got.message(), place(&got)), "{:?}", String::from_utf8_lossy(text));
             }
-            (whole, got) => panic!("blocks of {block_bytes}: {:?} but {:?}", whole.as_ref().map(|w| &w.0), got.map(|g| g.0)),
+            (whole, got) => {
+                panic!("blocks of {block_bytes}: {:?} but {:?}", whole.as_ref().map(|w| &w.0), got.map(|g| g.0))
+            }
         }
         let blocks = |scan: &ScanSpec| -> usize {
             let split = open(scan, block_bytes).expect("opens").remove(0);
