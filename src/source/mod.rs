@@ -107,8 +107,12 @@ pub trait Split: Send + Sync {
 }
 
 /// Text files that stay open. More are opened for each of their blocks, or a folder of many files would exhaust what
-/// the system allows a process (often 1024).
+/// the system allows a process (often 1024): an eighth of that, if it is less.
 const FILES_KEPT_OPEN: usize = 64;
+
+fn files_kept_open() -> usize {
+    crate::io::limits::open_files().map_or(FILES_KEPT_OPEN, |most| FILES_KEPT_OPEN.min(most / 8))
+}
 
 /// Opens every file of the table, in the order of their paths.
 ///
@@ -120,6 +124,7 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
         return Ok(vec![open_stdin(scan, files, block_bytes)?]);
     }
     let mut splits: Vec<Arc<dyn Split>> = Vec::new();
+    let most = files_kept_open();
     for path in files::find(files, &scan.table)? {
         splits.push(match files.format {
             FormatSpec::Parquet => {
@@ -127,7 +132,7 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
                 Arc::new(parquet::ParquetSplit::open(scan, &path)?)
             }
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
-                open_text(scan, files, &path, (block_bytes, splits.len() < FILES_KEPT_OPEN))?
+                open_text(scan, files, &path, (block_bytes, splits.len() < most))?
             }
         });
     }
