@@ -40,6 +40,10 @@ pub fn run_script(
                 report.explain(text)?;
                 continue;
             }
+            Action::Answer(answer) => {
+                report.answer(&answer.schema, &answer.rows)?;
+                continue;
+            }
             Action::Insert(plan) | Action::Select { plan, .. } => plan,
         };
         report.statement_begins(plan)?;
