@@ -1,5 +1,6 @@
-//! File formats: CSV, JSON lines and Parquet, decoded into and encoded from Arrow columns by schema.
+//! File formats: CSV, JSON lines, Parquet and Avro, decoded into and encoded from Arrow columns by schema.
 
+mod avro;
 mod cells;
 mod column;
 mod convert;
@@ -13,6 +14,7 @@ mod print;
 mod remedy;
 mod text;
 
+pub use self::avro::{AvroOptions, AvroPart, AvroReader, append_avro_parts, avro_is_empty};
 pub use self::csv::CsvOptions;
 pub use self::json::JsonOptions;
 pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
@@ -32,6 +34,7 @@ pub enum FormatSpec {
     Csv(CsvOptions),
     Json(JsonOptions),
     Parquet,
+    Avro(AvroOptions),
 }
 
 /// Writes batches of text rows into a byte buffer.
@@ -44,7 +47,6 @@ enum Encoder {
 
 /// Formats of Flink that are not ours.
 const FOREIGN: &[&str] = &[
-    "avro",
     "avro-confluent",
     "debezium-avro-confluent",
     "canal-json",
@@ -74,12 +76,13 @@ impl FormatSpec {
                 options.take_bool("parquet.utc-timezone", false)?;
                 FormatSpec::Parquet
             }
+            "avro" => FormatSpec::Avro(AvroOptions::from_options(options, schema)?),
             foreign if FOREIGN.contains(&foreign) => {
                 return Err(Error::unsupported(format!("format '{foreign}'")).at_place(place));
             }
             _ => {
-                let error = options.invalid("format", "csv, json or parquet");
-                let known = ["csv", "json", "parquet"];
+                let error = options.invalid("format", "csv, json, parquet or avro");
+                let known = ["csv", "json", "parquet", "avro"];
                 return Err(match nearest(&name, known.into_iter().chain(FOREIGN.iter().copied())) {
                     Some(near) => error.help(format!("did you mean '{near}'?")),
                     None => error,
@@ -107,15 +110,19 @@ impl FormatSpec {
             FormatSpec::Csv(_) => "csv",
             FormatSpec::Json(_) => "json",
             FormatSpec::Parquet => "parquet",
+            FormatSpec::Avro(_) => "avro",
         }
     }
 
     fn holds(&self, kind: &Type) -> bool {
-        let binary = matches!(kind, Type::Binary(_) | Type::VarBinary(_));
-        column::Column::new(kind).is_some() || (binary && *self == FormatSpec::Parquet)
+        match self {
+            FormatSpec::Avro(_) => avro::holds(kind),
+            FormatSpec::Parquet if matches!(kind, Type::Binary(_) | Type::VarBinary(_)) => true,
+            _ => column::Column::new(kind).is_some(),
+        }
     }
 
-    /// A decoder of the projected columns; `None` for Parquet, which is no text.
+    /// A decoder of the projected columns; `None` for Parquet and Avro, which are no text.
     ///
     /// # Errors
     /// Internal, for a column whose type [`FormatSpec::from_options`] refuses.
@@ -132,7 +139,7 @@ impl FormatSpec {
             FormatSpec::Json(options) => {
                 Some(Box::new(json::decode::JsonDecoder::new(options, schema, projection, batch_rows)?))
             }
-            FormatSpec::Parquet => None,
+            FormatSpec::Parquet | FormatSpec::Avro(_) => None,
         })
     }
 
@@ -141,11 +148,11 @@ impl FormatSpec {
     pub fn transition(&self, bytes: &[u8], before: u8) -> Option<[u8; 8]> {
         match self {
             FormatSpec::Csv(options) => Some(csv::syntax_of(options).transition(bytes, before)),
-            FormatSpec::Json(_) | FormatSpec::Parquet => None,
+            FormatSpec::Json(_) | FormatSpec::Parquet | FormatSpec::Avro(_) => None,
         }
     }
 
-    /// An encoder; `None` for Parquet, which is no text.
+    /// An encoder; `None` for Parquet and Avro, which are no text.
     pub fn text_encoder(&self, schema: &Schema) -> Option<TextEncoder> {
         match self {
             FormatSpec::Csv(options) => {
@@ -154,7 +161,7 @@ impl FormatSpec {
             FormatSpec::Json(options) => {
                 Some(TextEncoder(Encoder::Json(json::encode::JsonEncoder::new(options, schema))))
             }
-            FormatSpec::Parquet => None,
+            FormatSpec::Parquet | FormatSpec::Avro(_) => None,
         }
     }
 }

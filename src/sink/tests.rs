@@ -121,6 +121,7 @@ const FORMATS: &[&[(&str, &str)]] = &[
     &[("format", "json"), ("json.timestamp-format.standard", "ISO-8601")],
     &[("format", "json"), ("json.encode.ignore-null-fields", "true"), ("json.encode.decimal-as-plain-number", "true")],
     &[("format", "parquet")],
+    &[("format", "avro"), ("avro.timestamp_mapping.legacy", "false")],
 ];
 
 #[test]

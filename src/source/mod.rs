@@ -1,5 +1,6 @@
 //! Reading tables in blocks: each file is one split, cut into blocks that any shard may decode.
 
+mod avro;
 mod files;
 mod parquet;
 #[cfg(test)]
@@ -47,7 +48,7 @@ pub trait Split: Send + Sync {
     /// columns, in file order, and hands each to `out`. `entry`: the state in which the block begins.
     ///
     /// # Errors
-    /// Kind Data with file, line (record for Parquet: row), column and the offending text.
+    /// Kind Data with file, line (row of Parquet, record of Avro), column and the offending text.
     fn decode(
         &self,
         block: usize,
@@ -71,6 +72,7 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
     for path in files::find(files, &scan.table)? {
         splits.push(match files.format {
             FormatSpec::Parquet => Arc::new(parquet::ParquetSplit::open(scan, &path)?),
+            FormatSpec::Avro(_) => Arc::new(avro::AvroSplit::open(scan, &path, block_bytes)?),
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
                 let keep = splits.len() < FILES_KEPT_OPEN;
                 Arc::new(text::TextSplit::open(scan, files, &path, block_bytes, keep)?)

@@ -50,6 +50,7 @@ fn format_name(format: &FormatSpec) -> &'static str {
         FormatSpec::Csv(_) => "csv",
         FormatSpec::Json(_) => "json",
         FormatSpec::Parquet => "parquet",
+        FormatSpec::Avro(_) => "avro",
     }
 }
 
