@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use super::calendar::{DAY_MS, Moment};
 use super::parse::Bad;
 use super::value::{Read, Value, build, build_flags, build_texts, flags, numbers, retype, texts};
-use super::{EvalContext, decimal, parse, print, zone};
+use super::{EvalContext, decimal, nested_cast, parse, print, zone};
 use crate::error::{Error, Result};
 use crate::types::{MAX_LENGTH, Type};
 
@@ -27,6 +27,10 @@ pub(super) fn cast(value: &Value, from: &Type, to: &Type, safe: bool, context: &
         return Ok(value.with(new_null_array(&to.to_arrow(), count)));
     }
     let array = match (from, to) {
+        (_, Type::Array(_) | Type::Map(..) | Type::Row(_)) => {
+            nested_cast::nested(value.array(), from, to, safe, context)?
+        }
+        (_, Type::Binary(_) | Type::VarBinary(_)) => nested_cast::to_bytes(value, from, to)?,
         (Type::Char(_) | Type::VarChar(_), Type::Char(_) | Type::VarChar(_)) => to_length(value, from, to)?,
         (Type::Char(_) | Type::VarChar(_), _) => from_text(value, to, safe, context)?,
         (_, Type::Char(_) | Type::VarChar(_)) => {
@@ -253,7 +257,8 @@ fn to_text(value: &Value, from: &Type, context: &EvalContext) -> Result<ArrayRef
                 }))
             })
         }
-        _ => Err(Error::internal(format!("a cast of {from} to text"))),
+        Type::Binary(_) | Type::VarBinary(_) => nested_cast::bytes_to_text(value),
+        _ => nested_cast::to_text(value, from, context),
     }
 }
 

@@ -7,15 +7,20 @@
 mod arithmetic;
 mod calendar;
 mod cast;
+mod collect;
 mod compare;
 mod conditional;
 mod decimal;
 mod format;
 mod function;
 mod math;
+mod nested;
+mod nested_cast;
 mod parse;
 mod pattern;
 mod print;
+mod same;
+mod split;
 mod strings;
 mod times;
 mod value;
@@ -33,7 +38,7 @@ use arrow::compute::prep_null_mask_filter;
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use function::{Arithmetic, Compare, Function, Math, Text, Time, Unit};
+pub use function::{Arithmetic, Compare, Function, Math, Nested, Text, Time, Unit};
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -111,7 +116,10 @@ impl Expr {
 }
 
 fn cast_can_fail(from: &Type, to: &Type, safe: bool) -> bool {
-    let bad_text = !safe && from.is_string() && !to.is_string();
+    if nested_cast::is_nested(from) {
+        return !to.is_string();
+    }
+    let bad_text = !safe && from.is_string() && !to.is_string() && !nested_cast::is_binary(to);
     let nan = matches!(from, Type::Float | Type::Double) && matches!(to, Type::Decimal(..));
     bad_text || nan
 }
@@ -129,6 +137,7 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
         Function::Like => !literal(1) || args.len() > 2,
         Function::Similar | Function::Text(Text::Regexp | Text::RegexpExtract | Text::RegexpReplace) => !literal(1),
         Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        Function::Nested(Nested::Map | Nested::Single | Nested::FromArrays | Nested::TextToMap) => true,
         _ => false,
     }
 }
@@ -209,6 +218,7 @@ fn kernel(
         Function::Text(text) => strings::text(text, values, count),
         Function::Math(math) => math::math(math, values, &kinds, &data_type.kind, count),
         Function::Time(time) => times::time(time, values, &kinds, &data_type.kind, count, context),
+        Function::Nested(function) => nested::nested(function, values, &kinds, &data_type.kind, count),
         Function::And | Function::Or | Function::Coalesce => Err(Error::internal(format!("{function:?} as a kernel"))),
     }
 }
