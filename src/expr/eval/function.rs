@@ -33,6 +33,7 @@ pub enum Function {
     Text(Text),
     Math(Math),
     Time(Time),
+    Nested(Nested),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +121,47 @@ pub enum Math {
     Atan2,
     Degrees,
     Radians,
+}
+
+/// Constructors, parts and functions of ROW, ARRAY and MAP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nested {
+    /// The field of that number.
+    Field(usize),
+    /// array[index]
+    Element,
+    /// map[key]
+    Lookup,
+    Row,
+    Array,
+    /// Keys and values in turn.
+    Map,
+    Cardinality,
+    /// ELEMENT
+    Single,
+    Contains,
+    Position,
+    Distinct,
+    Remove,
+    Slice,
+    /// Array, ascending, NULLs first.
+    Sort,
+    Min,
+    Max,
+    /// ARRAY_CONCAT, ARRAY_APPEND and ARRAY_PREPEND.
+    Concat,
+    Intersect,
+    Except,
+    Union,
+    Reverse,
+    Join,
+    Keys,
+    Values,
+    Entries,
+    FromArrays,
+    MapUnion,
+    TextToMap,
+    SplitText,
 }
 
 /// Functions of dates, times and intervals.

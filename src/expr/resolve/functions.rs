@@ -32,6 +32,9 @@ pub fn function(name: &str, args: Vec<Expr>) -> Result<Expr> {
     if let Some(expr) = conditional(&name, &mut args)? {
         return Ok(expr);
     }
+    if let Some(expr) = super::collections::function(&name, &mut args)? {
+        return Ok(expr);
+    }
     if UNSUPPORTED.contains(&name.as_str()) {
         return Err(Error::unsupported(name));
     }
@@ -81,7 +84,7 @@ impl<'a> Args<'a> {
         self.args.next().unwrap_or_else(literal::literal_null)
     }
 
-    fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
+    pub(super) fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
         let position = self.given - self.args.len();
         Error::script(format!("{} takes {wanted} as argument {position}, not {}", self.name, kind_of(got)))
     }
@@ -116,7 +119,7 @@ impl<'a> Args<'a> {
         Ok(convert(self.number()?, &Type::Double))
     }
 
-    fn rest(&mut self) -> Vec<Expr> {
+    pub(super) fn rest(&mut self) -> Vec<Expr> {
         self.args.by_ref().collect()
     }
 }

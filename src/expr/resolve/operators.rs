@@ -101,16 +101,13 @@ fn comparable(left: &Type, right: &Type) -> Option<Type> {
     }
 }
 
-fn is_simple(kind: &Type) -> bool {
-    !matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_))
+fn is_nested(kind: &Type) -> bool {
+    matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_))
 }
 
 /// Brings both sides of a comparison to types that the kernel takes.
 fn align(operator: &str, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
     let (a, b) = (kind_of(&left).clone(), kind_of(&right).clone());
-    if !is_simple(&a) || !is_simple(&b) {
-        return Err(Error::unsupported(format!("the comparison of {a} with {b}")));
-    }
     if a == Type::Null || b == Type::Null {
         return Ok((left, right));
     }
@@ -143,6 +140,8 @@ fn refuse_text_with_number(left: &Expr, right: &Expr) -> Result<()> {
 fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result<Expr> {
     if matches!(operator, Compare::Equal | Compare::NotEqual) {
         refuse_text_with_number(&left, &right)?;
+    } else if is_nested(kind_of(&left)) || is_nested(kind_of(&right)) {
+        return Err(cannot_apply(spelling, &[&left, &right]).help("ROW, ARRAY and MAP have no order, only = and <>"));
     }
     let (left, right) = align(spelling, left, right)?;
     // Flink's planner settles `x = x` before a NaN could make it false.
@@ -361,9 +360,6 @@ pub fn in_list(input: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr> {
         let next = kind_of(item);
         if kind == Type::Null || *next == Type::Null {
             continue;
-        }
-        if !is_simple(&kind) || !is_simple(next) {
-            return Err(Error::unsupported(format!("IN with {kind} and {next}")));
         }
         kind = comparable(&kind, next).ok_or_else(|| cannot_apply("IN", &[&input, item]))?;
     }

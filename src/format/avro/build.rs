@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Array, Decimal128Builder, Float32Builder,
+    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder,
     Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, ListArray, MapArray, NullBufferBuilder,
     StringBuilder, StructArray, Time32MillisecondBuilder, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray,
 };
-use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, FieldRef, Fields, TimeUnit};
 
 use super::wire::Decoded;
@@ -33,12 +32,14 @@ pub(super) enum Builder {
     Date(Date32Builder),
     Time(Time32MillisecondBuilder),
     Timestamp(Box<Timestamps>),
+    /// TIMESTAMP(7) to TIMESTAMP(9): nanoseconds.
+    Nanos(Decimal128Builder),
     List(Box<List>),
     Map(Box<Entries>),
     Row(Box<Row>),
 }
 
-/// Timestamps in the unit of their type.
+/// Timestamps of up to 6 digits, in the unit of their type.
 pub(super) struct Timestamps {
     values: Vec<i64>,
     nulls: NullBufferBuilder,
@@ -93,12 +94,12 @@ impl Builder {
             (Type::Binary(_) | Type::VarBinary(_), _) => Builder::Bytes(BinaryBuilder::new()),
             (Type::Date, _) => Builder::Date(Date32Builder::new()),
             (Type::Time(_), _) => Builder::Time(Time32MillisecondBuilder::new()),
+            (kind, data_type) if kind.is_wide_timestamp() => {
+                Builder::Nanos(Decimal128Builder::new().with_data_type(data_type))
+            }
             (Type::Timestamp(_) | Type::TimestampLtz(_), data_type) => {
-                let per_second = match &data_type {
-                    DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000,
-                    DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000_000,
-                    _ => 1_000_000_000,
-                };
+                let millis = matches!(data_type, DataType::Timestamp(TimeUnit::Millisecond, _));
+                let per_second = if millis { 1_000 } else { 1_000_000 };
                 Builder::Timestamp(Box::new(Timestamps { values: Vec::new(), nulls: nulls(), data_type, per_second }))
             }
             (Type::Array(element), DataType::List(field)) => {
@@ -137,6 +138,7 @@ impl Builder {
                 column.values.push(0);
                 column.nulls.append_null();
             }
+            Builder::Nanos(values) => values.append_null(),
             Builder::List(list) => list.ends.push_null(),
             Builder::Map(map) => map.ends.push_null(),
             Builder::Row(row) => {
@@ -178,6 +180,7 @@ impl Builder {
             Builder::Date(values) => Arc::new(values.finish()),
             Builder::Time(values) => Arc::new(values.finish()),
             Builder::Timestamp(column) => column.finish(),
+            Builder::Nanos(values) => Arc::new(values.finish()),
             Builder::List(list) => {
                 let (offsets, nulls) = list.ends.finish();
                 Arc::new(ListArray::try_new(list.field.clone(), offsets, list.items.finish()?, nulls)?)
@@ -226,15 +229,9 @@ impl Timestamps {
             DataType::Timestamp(TimeUnit::Millisecond, zone) => {
                 Arc::new(TimestampMillisecondArray::new(values.into(), nulls).with_timezone_opt(zone.clone()))
             }
-            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-                Arc::new(TimestampMicrosecondArray::new(values.into(), nulls).with_timezone_opt(zone.clone()))
-            }
-            DataType::Timestamp(_, zone) => {
-                Arc::new(TimestampNanosecondArray::new(values.into(), nulls).with_timezone_opt(zone.clone()))
-            }
             data_type => {
-                let values: ScalarBuffer<i128> = values.into_iter().map(i128::from).collect();
-                Arc::new(Decimal128Array::new(values, nulls).with_data_type(data_type.clone()))
+                let zone = if let DataType::Timestamp(_, zone) = data_type { zone.clone() } else { None };
+                Arc::new(TimestampMicrosecondArray::new(values.into(), nulls).with_timezone_opt(zone))
             }
         }
     }

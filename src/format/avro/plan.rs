@@ -259,6 +259,7 @@ fn ticks(value: i64, per_second: i64, column: &mut Builder) -> Decoded<()> {
             let value = scaled(values.per_second).ok_or_else(|| unfit("the timestamp"))?;
             values.push(value);
         }
+        Builder::Nanos(values) => values.append_value(i128::from(value) * i128::from(1_000_000_000 / per_second)),
         _ => return Err(MISMATCH.to_string()),
     }
     Ok(())
