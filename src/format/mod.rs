@@ -17,7 +17,7 @@ mod text;
 pub use self::avro::{AvroOptions, AvroPart, AvroReader, append_avro_parts, avro_is_empty};
 pub use self::csv::CsvOptions;
 pub use self::json::JsonOptions;
-pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
+pub use self::parquet::{ParquetOptions, ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
 pub use self::parse::TimestampStyle;
 pub use self::path::{InputFile, local_path};
 pub use self::text::{Failure, Output, Step, TextDecoder};
@@ -33,7 +33,7 @@ use crate::types::{Schema, Type};
 pub enum FormatSpec {
     Csv(CsvOptions),
     Json(JsonOptions),
-    Parquet,
+    Parquet(ParquetOptions),
     Avro(AvroOptions),
 }
 
@@ -70,12 +70,7 @@ impl FormatSpec {
         let spec = match name.to_ascii_lowercase().as_str() {
             "csv" => FormatSpec::Csv(CsvOptions::from_options(options)?),
             "json" => FormatSpec::Json(JsonOptions::from_options(options)?),
-            "parquet" => {
-                // Files carry their compression, and timestamps are read as they are.
-                options.take("parquet.compression");
-                options.take_bool("parquet.utc-timezone", false)?;
-                FormatSpec::Parquet
-            }
+            "parquet" => FormatSpec::Parquet(ParquetOptions::from_options(options)?),
             "avro" => FormatSpec::Avro(AvroOptions::from_options(options, schema)?),
             foreign if FOREIGN.contains(&foreign) => {
                 return Err(Error::unsupported(format!("format '{foreign}'")).at_place(place));
@@ -109,16 +104,15 @@ impl FormatSpec {
         match self {
             FormatSpec::Csv(_) => "csv",
             FormatSpec::Json(_) => "json",
-            FormatSpec::Parquet => "parquet",
+            FormatSpec::Parquet(_) => "parquet",
             FormatSpec::Avro(_) => "avro",
         }
     }
 
     fn holds(&self, kind: &Type) -> bool {
         match self {
-            FormatSpec::Avro(_) => avro::holds(kind),
-            FormatSpec::Parquet if matches!(kind, Type::Binary(_) | Type::VarBinary(_)) => true,
-            _ => column::Column::new(kind).is_some(),
+            FormatSpec::Avro(_) | FormatSpec::Parquet(_) => in_columns(kind),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => column::Column::new(kind).is_some(),
         }
     }
 
@@ -139,7 +133,7 @@ impl FormatSpec {
             FormatSpec::Json(options) => {
                 Some(Box::new(json::decode::JsonDecoder::new(options, schema, projection, batch_rows)?))
             }
-            FormatSpec::Parquet | FormatSpec::Avro(_) => None,
+            FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         })
     }
 
@@ -148,7 +142,7 @@ impl FormatSpec {
     pub fn transition(&self, bytes: &[u8], before: u8) -> Option<[u8; 8]> {
         match self {
             FormatSpec::Csv(options) => Some(csv::syntax_of(options).transition(bytes, before)),
-            FormatSpec::Json(_) | FormatSpec::Parquet | FormatSpec::Avro(_) => None,
+            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         }
     }
 
@@ -161,7 +155,7 @@ impl FormatSpec {
             FormatSpec::Json(options) => {
                 Some(TextEncoder(Encoder::Json(json::encode::JsonEncoder::new(options, schema))))
             }
-            FormatSpec::Parquet | FormatSpec::Avro(_) => None,
+            FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         }
     }
 }
@@ -176,5 +170,16 @@ impl TextEncoder {
             Encoder::Csv(encoder) => encoder.encode(batch, out),
             Encoder::Json(encoder) => encoder.encode(batch, out),
         }
+    }
+}
+
+/// Whether the binary formats hold values of the type.
+fn in_columns(kind: &Type) -> bool {
+    match kind {
+        Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => false,
+        Type::Array(inner) => in_columns(&inner.kind),
+        Type::Map(key, value) => in_columns(&key.kind) && in_columns(&value.kind),
+        Type::Row(fields) => !fields.is_empty() && fields.iter().all(|field| in_columns(&field.data_type.kind)),
+        _ => true,
     }
 }

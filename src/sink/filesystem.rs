@@ -117,7 +117,7 @@ impl Filesystem {
     /// A part without rows gives no file in a folder: Flink opens files with their first row.
     fn is_empty(&self, part: &Path) -> Result<bool> {
         match self.format {
-            FormatSpec::Parquet => parquet_is_empty(part),
+            FormatSpec::Parquet(_) => parquet_is_empty(part),
             FormatSpec::Avro(_) => avro_is_empty(part),
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
                 let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
@@ -142,7 +142,7 @@ impl Filesystem {
         }
         let whole = match self.format {
             _ if parts.len() == 1 => parts.remove(0),
-            FormatSpec::Parquet => self.whole(&parts, append_parquet_parts)?,
+            FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
             FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
                 let whole = parts.remove(0);

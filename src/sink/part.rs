@@ -37,7 +37,9 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
         .map_err(|error| Error::io("create", path.display(), error))?;
     let shown = path.display().to_string();
     Ok(match format {
-        FormatSpec::Parquet => Box::new(ColumnPart(Box::new(ParquetPart::new(file, &shown, schema)?))),
+        FormatSpec::Parquet(options) => {
+            Box::new(ColumnPart(Box::new(ParquetPart::new(file, &shown, schema, options)?)))
+        }
         FormatSpec::Avro(options) => Box::new(RecordPart(AvroPart::new(file, &shown, schema, options)?)),
         FormatSpec::Csv(_) | FormatSpec::Json(_) => {
             let Some(encoder) = format.text_encoder(schema) else {

@@ -27,6 +27,9 @@ impl Split for AvroSplit {
     fn bytes(&self) -> u64 {
         self.reader.bytes()
     }
+    fn missing(&self) -> Vec<String> {
+        self.reader.missing()
+    }
     fn probe(&self, _block: usize) -> Result<Transition> {
         Ok(Transition::IDENTITY)
     }

@@ -42,6 +42,10 @@ pub trait Split: Send + Sync {
     fn block_count(&self) -> usize;
     /// Size in bytes, for progress.
     fn bytes(&self) -> u64;
+    /// Columns that are read as NULL because the file has them not: "no column `k`", with the nearest name.
+    fn missing(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Looks through a block for what later blocks must know. Cheap against decoding it.
     fn probe(&self, block: usize) -> Result<Transition>;
     /// Decodes a block into batches of at most `batch_rows` rows with the scan's projected physical
@@ -71,7 +75,7 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
     let SourceSpec::Files(files) = &scan.source;
     for path in files::find(files, &scan.table)? {
         splits.push(match files.format {
-            FormatSpec::Parquet => Arc::new(parquet::ParquetSplit::open(scan, &path)?),
+            FormatSpec::Parquet(_) => Arc::new(parquet::ParquetSplit::open(scan, &path)?),
             FormatSpec::Avro(_) => Arc::new(avro::AvroSplit::open(scan, &path, block_bytes)?),
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
                 let keep = splits.len() < FILES_KEPT_OPEN;

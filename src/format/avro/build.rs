@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, ListArray, MapArray, NullBufferBuilder,
-    StringBuilder, StructArray, Time32MillisecondBuilder, TimestampMicrosecondArray, TimestampMillisecondArray,
+    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder, Float64Builder,
+    Int8Builder, Int16Builder, Int32Builder, Int64Builder, ListArray, MapArray, NullBufferBuilder, StringBuilder,
+    StructArray, Time32MillisecondBuilder, TimestampMicrosecondArray, TimestampMillisecondArray,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, FieldRef, Fields, TimeUnit};
@@ -26,7 +26,11 @@ pub(super) enum Builder {
     BigInt(Int64Builder),
     Float(Float32Builder),
     Double(Float64Builder),
-    Decimal { values: Decimal128Builder, precision: u8, scale: u8 },
+    Decimal {
+        values: Decimal128Builder,
+        precision: u8,
+        scale: u8,
+    },
     Text(StringBuilder),
     Bytes(BinaryBuilder),
     Date(Date32Builder),

@@ -99,14 +99,3 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
-
-/// Whether columns of the type can be read and written.
-pub(super) fn holds(kind: &Type) -> bool {
-    match kind {
-        Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => false,
-        Type::Array(inner) => holds(&inner.kind),
-        Type::Map(key, value) => holds(&key.kind) && holds(&value.kind),
-        Type::Row(fields) => !fields.is_empty() && fields.iter().all(|field| holds(&field.data_type.kind)),
-        _ => true,
-    }
-}

@@ -12,6 +12,7 @@ use super::schema::Node;
 use super::wire::Cursor;
 use crate::error::{Error, Result, nearest};
 use crate::format::InputFile;
+use crate::format::remedy;
 use crate::format::text::Output;
 use crate::types::{Field, Schema};
 
@@ -79,6 +80,14 @@ impl AvroReader {
     /// Size of the file.
     pub fn bytes(&self) -> u64 {
         self.input.bytes()
+    }
+
+    /// Columns that are read as NULL because the file has them not: "no column `k`", with the nearest name.
+    pub fn missing(&self) -> Vec<String> {
+        let Node::Record(names) = self.header.schema.root() else { return Vec::new() };
+        let names = || names.iter().map(|(name, _)| name.as_str());
+        let lacking = self.fields.iter().filter(|field| !names().any(|name| name == field.name));
+        lacking.map(|field| remedy::no_column(&field.name, names())).collect()
     }
 
     /// How many runs of blocks there are.

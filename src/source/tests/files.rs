@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{read, scan, schema, spec};
 use crate::error::{Error, ErrorKind};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::source::{FILES_KEPT_OPEN, open};
 use crate::types::Type;
 
@@ -27,7 +27,7 @@ fn a_fifo_is_refused_without_waiting_for_a_writer() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("events.csv");
     assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
-    for format in [csv(), FormatSpec::Parquet] {
+    for format in [csv(), FormatSpec::Parquet(ParquetOptions::default())] {
         for path in [path.as_path(), folder.path()] {
             let error = refusal(path, &format);
             assert!(error.message().contains("events.csv: it is not a regular file"), "{error}");
