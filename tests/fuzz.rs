@@ -161,7 +161,7 @@ fn read_files(kind: &str, name: &str, good: &[Vec<u8>], tokens: &[&str], tables:
 fn decode(scan: &ScanSpec, block_bytes: usize) -> transom::error::Result<()> {
     for split in source::open(scan, block_bytes)? {
         let mut state = 0;
-        for block in 0..split.block_count() {
+        for block in 0..split.extent().blocks {
             split.decode(block, state, 64, &mut |_| Ok(()))?;
             state = split.probe(block)?.0[usize::from(state)];
         }
