@@ -8,7 +8,7 @@ use sqlparser::ast::Query;
 use super::ddl::CreateTable;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::plan::{Options, SinkConnector, SourceSpec};
+use crate::plan::{FileMetadata, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
@@ -58,6 +58,8 @@ pub(super) struct TableColumn {
     pub data_type: DataType,
     /// Over the table's columns; `None` for a physical column.
     pub computed: Option<Expr>,
+    /// What the source says of the row's file.
+    pub metadata: Option<FileMetadata>,
 }
 
 /// `WATERMARK FOR`.
@@ -115,9 +117,9 @@ impl Catalog {
 }
 
 impl Table {
-    /// The columns that files hold.
+    /// The columns that are stored: in files, or in the names of their folders.
     pub(super) fn physical(&self) -> Schema {
-        let physical = self.columns.iter().filter(|column| column.computed.is_none());
+        let physical = self.columns.iter().filter(|column| column.computed.is_none() && column.metadata.is_none());
         Schema::new(physical.map(|c| crate::types::Field::new(&c.name, c.data_type.clone())).collect())
     }
 

@@ -109,7 +109,9 @@ fn archives_and_packed_columns_are_refused_when_they_are_opened_with_the_command
     }
     let path = folder.path().join("a.parquet.gz");
     std::fs::write(&path, b"\x1F\x8B").expect("written");
-    let error = open(&scan(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema(&COLUMNS), &[0]), 64).err().expect("must be refused");
+    let error = open(&scan(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema(&COLUMNS), &[0]), 64)
+        .err()
+        .expect("must be refused");
     assert!(error.message().contains("parquet file compressed with gzip"), "{error}");
 }
 
