@@ -7,6 +7,9 @@ use std::fmt;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// `EMFILE`, for which the standard library has no name.
+const TOO_MANY_FILES: i32 = 24;
+
 /// What kind of fault it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -82,6 +85,10 @@ impl Error {
             std::io::ErrorKind::NotFound => error.help("check the path; relative paths start at the working directory"),
             std::io::ErrorKind::PermissionDenied => error.help("check the permissions of the file and of its folder"),
             std::io::ErrorKind::StorageFull => error.help("free some space, or write elsewhere"),
+            std::io::ErrorKind::NotADirectory => error.help("a name before a '/' in the path is a file, not a folder"),
+            _ if source.raw_os_error() == Some(TOO_MANY_FILES) => {
+                error.help("allow the process more open files, for instance with: ulimit -n 1024")
+            }
             _ => error,
         }
     }

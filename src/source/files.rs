@@ -35,7 +35,7 @@ pub(super) fn find(files: &FilesSpec, table: &str) -> Result<Vec<Found>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && has_wildcard(path) => {
             expand(path, &mut found, &mut hidden)?;
         }
-        Err(error) => return Err(Error::io("read", format!("{path} (table `{table}`)"), error)),
+        Err(error) => return Err(unreadable(Path::new(path), format!("{path} (table `{table}`)"), error)),
     }
     found.sort();
     found.dedup();
@@ -116,7 +116,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Resul
             *hidden += 1;
             continue;
         }
-        let metadata = fs::metadata(&path).map_err(|error| Error::io("read", path.display(), error))?;
+        let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, path.display(), error))?;
         if metadata.is_dir() {
             refuse_loop(&path)?;
             collect(&path, found, hidden)?;
@@ -147,7 +147,7 @@ fn refuse_loop(folder: &Path) -> Result<()> {
 fn expand(pattern: &str, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Result<()> {
     let paths = glob::glob(pattern).map_err(|error| {
         Error::script(format!("'{pattern}' is not a valid pattern of file names: {}", error.msg))
-            .help("escape '[', '*' and '?' in names by [[], [*] and [?]")
+            .help("'**' stands alone between two '/'; escape '[', '*' and '?' in names by [[], [*] and [?]")
     })?;
     // What stands before the first wildcard was asked for by name.
     let fixed: PathBuf =
@@ -158,9 +158,23 @@ fn expand(pattern: &str, found: &mut Vec<PathBuf>, hidden: &mut usize) -> Result
             *hidden += 1;
         } else if path.is_dir() {
             collect(&path, found, hidden)?;
+        } else if let Err(error) = fs::metadata(&path) {
+            return Err(unreadable(&path, path.display(), error));
         } else {
             found.push(path);
         }
     }
     Ok(())
+}
+
+/// The error of a path that cannot be looked at; a link that leads nowhere is called so.
+fn unreadable(path: &Path, shown: impl std::fmt::Display, error: std::io::Error) -> Error {
+    match fs::read_link(path) {
+        Ok(target) if error.kind() == std::io::ErrorKind::NotFound => Error::new(
+            ErrorKind::Io,
+            format!("cannot read {shown}: the link leads to {}, which does not exist", target.display()),
+        )
+        .help("repair the link or remove it"),
+        _ => Error::io("read", shown, error),
+    }
 }

@@ -27,7 +27,7 @@ pub(super) fn values(root: &Path, file: &Path, keys: &[String], default: &str) -
                     "cannot read {}: '{part}' stands where a folder '{key}=…' of the partition key '{key}' is expected",
                     file.display()
                 );
-                Err(Error::new(ErrorKind::Data, message).help(
+                Err(Error::script(message).help(
                     "the folders below the path must follow PARTITIONED BY, one key after the other; move what does \
                      not belong there, or begin its name with '_'",
                 ))

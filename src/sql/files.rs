@@ -192,7 +192,15 @@ impl Table {
         let key = metadata.key.as_ref().unwrap_or(&name.value);
         let known = || FileMetadata::ALL.into_iter().map(|(name, _)| name);
         if let Some((_, found)) = FileMetadata::ALL.into_iter().find(|(name, _)| name == key) {
-            return Ok(found);
+            return match self.columns.iter().find(|column| column.metadata == Some(found)) {
+                None => Ok(found),
+                Some(other) => {
+                    let message =
+                        format!("two columns have the metadata '{key}': '{}' and '{}'", other.name, name.value);
+                    let remedy = format!("make one of them computed: {} AS {}", name.value, other.name);
+                    Err(Error::script(message).at_place(place).help(remedy))
+                }
+            };
         }
         let error = Error::script(format!("files have no metadata '{key}'")).at_place(place);
         Err(match nearest(key, known()) {
@@ -235,7 +243,10 @@ impl Table {
         if path.is_empty() {
             return Err(Error::script("the option 'path' is empty").at_place(place));
         }
-        let path = local_path(&path).map_err(|error| error.at_place(place.clone()))?.to_string();
+        let path = match local_path(&path).map_err(|error| error.at_place(place.clone()))? {
+            "/dev/stdin" | "/dev/stdout" => STANDARD_STREAM.to_string(),
+            path => path.to_string(),
+        };
         let format = FormatSpec::from_options(options, &self.file_schema())?;
         if path == STANDARD_STREAM && is_columnar(&format) {
             let message = format!("the format {} cannot be read from stdin or written to stdout", format.name());
