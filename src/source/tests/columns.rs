@@ -17,7 +17,7 @@ use crate::types::Type;
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).expect("a batch");
     let file = std::fs::File::create(path).expect("created");
-    let mut part = ParquetPart::new(file, "test", batch.schema()).expect("begun");
+    let mut part = ParquetPart::of_arrow(file, "test", batch.schema()).expect("begun");
     part.write(&batch).expect("written");
     part.finish().expect("finished");
 }

@@ -201,8 +201,6 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM src WHERE EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
         ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
-        ("SELECT «ROW(k, v) FROM src".to_string(), "ROW"),
-        ("SELECT «MAP[k, v] FROM src".to_string(), "MAP"),
         ("SELECT «JSON_OBJECTAGG(KEY k VALUE v) FROM src".to_string(), "JSON_OBJECTAGG"),
         ("SELECT «JSON_VALUE(k, '$.a' RETURNING INT) FROM src".to_string(), "RETURNING in JSON_VALUE"),
         ("SELECT CAST(k AS «MULTISET<INT>) FROM src".to_string(), "MULTISET"),
