@@ -5,6 +5,7 @@ mod catalog;
 mod ddl;
 mod dialect;
 mod explain;
+mod files;
 mod function;
 mod group;
 mod interval;
@@ -42,6 +43,8 @@ pub struct ScriptOptions {
     pub variables: BTreeMap<String, String>,
     /// `-D key=value`: overrides what the script sets.
     pub overrides: Vec<(String, String)>,
+    /// The script itself came from stdin, so that no table can be read from there.
+    pub script_on_stdin: bool,
 }
 
 /// A statement ready to run, in script order. DDL and SET have taken effect and leave no statement.
