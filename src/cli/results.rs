@@ -46,6 +46,8 @@ struct Select {
     measured: Vec<Vec<String>>,
     widths: Option<Vec<usize>>,
     rows: u64,
+    /// How NULL prints in a table.
+    null: &'static str,
 }
 
 impl Results {
@@ -83,7 +85,7 @@ impl Results {
             Output::Json => FormatSpec::Json(JsonOptions::default()).text_encoder(schema),
         };
         let schema = schema.clone();
-        self.select = Some(Select { schema, encoder, measured: Vec::new(), widths: None, rows: 0 });
+        self.select = Some(Select { schema, encoder, measured: Vec::new(), widths: None, rows: 0, null: "NULL" });
         Ok(())
     }
 
@@ -97,7 +99,7 @@ impl Results {
         } else {
             let columns = texts(batch, &select.schema, &self.context)?;
             for row in 0..batch.num_rows() {
-                let cells: Vec<String> = columns.iter().map(|column| cell(column, row)).collect();
+                let cells: Vec<String> = columns.iter().map(|column| cell(column, row, select.null)).collect();
                 match &select.widths {
                     Some(widths) => self.table_row(&cells, widths, &select.schema)?,
                     None => select.measured.push(cells),
@@ -109,6 +111,25 @@ impl Results {
         }
         self.select = Some(select);
         Ok(())
+    }
+
+    /// The rows of SHOW and DESCRIBE. A statement that SHOW CREATE gives prints as text that can be run.
+    pub fn answer(&mut self, schema: &Schema, rows: &RecordBatch) -> Result<()> {
+        if let (Output::Table, [field]) = (self.output, schema.fields.as_slice())
+            && field.name == "result"
+        {
+            let column = rows.column(0).as_string::<i32>().clone();
+            for statement in column.iter().flatten() {
+                self.line(&format!("{statement};"))?;
+            }
+            return self.flush();
+        }
+        self.begin_select(schema)?;
+        if let Some(select) = &mut self.select {
+            select.null = "";
+        }
+        self.rows(rows)?;
+        self.end()
     }
 
     /// The end of a statement.
@@ -240,8 +261,8 @@ fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<
     schema.fields.iter().enumerate().map(text).collect()
 }
 
-fn cell(column: &StringArray, row: usize) -> String {
-    if column.is_null(row) { "NULL".to_string() } else { one_line(column.value(row)) }
+fn cell(column: &StringArray, row: usize, null: &str) -> String {
+    if column.is_null(row) { null.to_string() } else { one_line(column.value(row)) }
 }
 
 /// Without line ends, tabs and what else would upset a terminal.

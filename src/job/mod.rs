@@ -22,6 +22,7 @@ use crate::shard::program::Program;
 use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
 use crate::source::{self, Extent, Wake};
+use crate::types::Schema;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 pub use summary::JobSummary;
@@ -73,6 +74,10 @@ pub trait Report {
     }
     /// The text of an EXPLAIN statement.
     fn explain(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+    /// The rows that SHOW or DESCRIBE answers.
+    fn answer(&mut self, _schema: &Schema, _rows: &RecordBatch) -> Result<()> {
         Ok(())
     }
     /// A statement's job has ended well.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use sqlparser::ast::Query;
 
+use super::ddl::CreateTable;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
 use crate::plan::{Options, SinkConnector, SourceSpec};
@@ -75,6 +76,8 @@ pub(super) struct Table {
     pub columns: Vec<TableColumn>,
     pub watermark: Option<TableWatermark>,
     pub options: Options,
+    /// What it was made from; a LIKE has been carried out.
+    pub definition: Rc<CreateTable>,
 }
 
 #[derive(Debug, Clone)]
@@ -82,6 +85,10 @@ pub(super) struct View {
     pub query: Query,
     /// New names of its columns, or none.
     pub columns: Vec<String>,
+    /// The query as it was written.
+    pub spelling: String,
+    pub comment: Option<String>,
+    pub temporary: bool,
 }
 
 #[derive(Debug, Clone)]
