@@ -297,7 +297,10 @@ impl<'a> Binder<'a> {
             Ast::Array(_) | Ast::Struct { .. } => {
                 Err(Error::script("this is no constructor of Flink's").help("write ARRAY[…], MAP[…] or ROW(…)"))
             }
-            Ast::IsJson { .. } => Err(Error::unsupported("IS JSON")),
+            Ast::IsJson { unique_keys: Some(_), .. } => {
+                Err(Error::script("IS JSON takes no UNIQUE KEYS in Flink").help("leave it out"))
+            }
+            Ast::IsJson { expr, kind, negated, .. } => self.is_json(expr, kind.as_ref(), *negated, context),
             Ast::Wildcard(_) | Ast::QualifiedWildcard(..) => {
                 Err(Error::script("'*' has no place here").help("name the columns"))
             }

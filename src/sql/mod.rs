@@ -8,6 +8,7 @@ mod explain;
 mod function;
 mod group;
 mod interval;
+mod json;
 mod logical;
 mod lower;
 mod query;

@@ -35,6 +35,9 @@ pub fn function(name: &str, args: Vec<Expr>) -> Result<Expr> {
     if let Some(expr) = super::collections::function(&name, &mut args)? {
         return Ok(expr);
     }
+    if let Some(expr) = super::json::function(&name, &mut args)? {
+        return Ok(expr);
+    }
     if let Some(expr) = super::hashes::function(&name, &mut args)? {
         return Ok(expr);
     }
