@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
-    Ident, InTarget, ObjectNamePart, Spanned, Subscript, TrimWhereField, UnaryOperator, Value,
+    Ident, InTarget, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, Spanned, Subscript, TrimWhereField, UnaryOperator, Value,
 };
 
 use super::catalog::Catalog;
@@ -366,6 +366,34 @@ impl<'a> Binder<'a> {
         let (id, fields) = self.compound(parts, context.scope)?;
         let column = self.column(id, ast, context);
         fields.iter().try_fold(column, |value, name| self.field(value, name))
+    }
+
+    /// The fields of `row.*`, with their names; `None` for other select items, `table.*` among them.
+    pub(super) fn row_fields(&self, item: &SelectItem, scope: &Scope) -> Result<Option<Vec<(String, Expr)>>> {
+        let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item else {
+            return Ok(None);
+        };
+        let parts = super::query::identifiers(name)?;
+        let is_table = |part: &Ident| scope.columns.iter().any(|c| c.qualifier.as_deref() == Some(&part.value));
+        let is_column = |part: &Ident| scope.columns.iter().any(|column| column.name == part.value);
+        let names_row = match parts.as_slice() {
+            [] => false,
+            [one] => !is_table(one) && is_column(one),
+            [first, ..] => is_table(first) || is_column(first),
+        };
+        if !names_row {
+            return Ok(None);
+        }
+        let (id, fields) = self.compound(&parts, scope)?;
+        let value = fields.iter().try_fold(self.arena.expr(id), |value, name| self.field(value, name))?;
+        let fields = resolve::fields(&value).ok_or_else(|| {
+            let error = Error::script(format!("'{name}' is a {} and has no fields", value.data_type().kind));
+            match place_of(item.span()) {
+                Some(place) => error.at_place(place),
+                None => error,
+            }
+        })?;
+        Ok(Some(fields))
     }
 
     fn field(&self, value: Expr, name: &Ident) -> Result<Expr> {
