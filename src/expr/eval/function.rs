@@ -32,6 +32,8 @@ pub enum Function {
     Least,
     Text(Text),
     Math(Math),
+    Code(Code),
+    Random(Random),
     Time(Time),
     Nested(Nested),
 }
@@ -87,6 +89,57 @@ pub enum Text {
     Regexp,
     RegexpExtract,
     RegexpReplace,
+    RegexpCount,
+    RegexpInstr,
+    RegexpSubstr,
+    RegexpExtractAll,
+    Translate,
+    IsAlpha,
+    IsDigit,
+    IsDecimal,
+    /// PARSE_URL(url, part[, key]).
+    ParseUrl,
+    /// A format, then arguments of any type.
+    Printf,
+}
+
+impl Text {
+    /// Whether the second argument is a regular expression.
+    pub(super) fn is_pattern(self) -> bool {
+        use Text::{Regexp, RegexpCount, RegexpExtract, RegexpExtractAll, RegexpInstr, RegexpReplace, RegexpSubstr};
+        matches!(
+            self,
+            Regexp | RegexpCount | RegexpExtract | RegexpExtractAll | RegexpInstr | RegexpReplace | RegexpSubstr
+        )
+    }
+}
+
+/// Functions of codes: integers come as BIGINT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    HexOfNumber,
+    /// Of a string's UTF-8.
+    HexOfText,
+    Unhex,
+    Bin,
+    ToBase64,
+    FromBase64,
+    Encode,
+    Decode,
+    UrlEncode,
+    UrlDecode,
+    InetAton,
+    InetNtoa,
+}
+
+/// Functions that give another value with every row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Random {
+    Uuid,
+    /// A DOUBLE from 0 up to 1.
+    Unit,
+    /// An INT from 0 up to the argument.
+    Below,
 }
 
 /// Functions of numbers.

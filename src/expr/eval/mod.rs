@@ -7,6 +7,7 @@
 mod arithmetic;
 mod calendar;
 mod cast;
+mod codes;
 mod collect;
 mod compare;
 mod conditional;
@@ -19,11 +20,15 @@ mod nested_cast;
 mod parse;
 mod pattern;
 mod print;
+mod printf;
+mod random;
 mod same;
 mod split;
 mod strings;
 mod times;
+mod url;
 mod value;
+mod words;
 mod zone;
 
 use std::sync::Arc;
@@ -38,7 +43,7 @@ use arrow::compute::prep_null_mask_filter;
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use function::{Arithmetic, Compare, Function, Math, Nested, Text, Time, Unit};
+pub use function::{Arithmetic, Code, Compare, Function, Math, Nested, Random, Text, Time, Unit};
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -135,8 +140,10 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
         Function::Time(Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_)) => false,
         Function::Time(_) => true,
         Function::Like => !literal(1) || args.len() > 2,
-        Function::Similar | Function::Text(Text::Regexp | Text::RegexpExtract | Text::RegexpReplace) => !literal(1),
+        Function::Similar => !literal(1),
+        Function::Text(text) if text.is_pattern() => !literal(1),
         Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        Function::Code(Code::FromBase64 | Code::Encode | Code::Decode) | Function::Random(_) => true,
         Function::Nested(Nested::Map | Nested::Single | Nested::FromArrays | Nested::TextToMap) => true,
         _ => false,
     }
@@ -164,7 +171,7 @@ fn call(
         _ => {}
     }
     let values = args.iter().map(|arg| arg.value(rows, context)).collect::<Result<Vec<_>>>()?;
-    let all_constant = values.iter().all(Value::is_constant);
+    let all_constant = values.iter().all(Value::is_constant) && !matches!(function, Function::Random(_));
     let count = if all_constant { 1 } else { rows.count };
     let array = kernel(function, args, &values, data_type, count, context)?;
     Ok(if all_constant { Value::Constant(array) } else { Value::Array(array) })
@@ -187,7 +194,7 @@ fn kernel(
     // A NULL literal among the operands of a strict kernel makes the result NULL; kernels never see the type NULL.
     let strict =
         !matches!(function, Function::IsNull { .. } | Function::Is { .. } | Function::Distinct { .. } | Function::In)
-            && !matches!(function, Function::Text(Text::ConcatWithSeparator));
+            && !matches!(function, Function::Text(Text::ConcatWithSeparator | Text::Printf));
     if strict && kinds.contains(&&Type::Null) {
         return Ok(new_null_array(&data_type.kind.to_arrow(), count));
     }
@@ -212,10 +219,12 @@ fn kernel(
         Function::Greatest | Function::Least => compare::extreme(values, &kinds, function == Function::Greatest, count),
         Function::Like => pattern::like(values, count),
         Function::Similar => pattern::similar(values, count),
-        Function::Text(text @ (Text::Regexp | Text::RegexpExtract | Text::RegexpReplace)) => {
-            pattern::regexp(text, values, count)
-        }
+        Function::Text(text) if text.is_pattern() => pattern::regexp(text, values, count),
+        Function::Text(Text::ParseUrl) => url::parse_url(values, count),
+        Function::Text(Text::Printf) => printf::printf(values, &kinds, count),
         Function::Text(text) => strings::text(text, values, count),
+        Function::Code(function) => codes::code(function, values, &kinds, count),
+        Function::Random(function) => random::random(function, values, count),
         Function::Math(math) => math::math(math, values, &kinds, &data_type.kind, count),
         Function::Time(time) => times::time(time, values, &kinds, &data_type.kind, count, context),
         Function::Nested(function) => nested::nested(function, values, &kinds, &data_type.kind, count),
