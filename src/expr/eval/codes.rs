@@ -134,7 +134,7 @@ fn unhex(text: &[u8]) -> Option<Vec<u8>> {
 
 fn from_base64(text: &[u8]) -> Result<String> {
     // Java takes no padding or all of it.
-    let whole = !text.contains(&b'=') || text.len() % 4 == 0;
+    let whole = !text.contains(&b'=') || text.len().is_multiple_of(4);
     match BASE64.decode(text) {
         Ok(bytes) if whole => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         _ => {

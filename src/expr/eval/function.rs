@@ -57,6 +57,20 @@ pub enum Compare {
     GreaterOrEqual,
 }
 
+impl Compare {
+    /// Whether a comparison holds for operands of that order.
+    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+        match self {
+            Compare::Equal => order.is_eq(),
+            Compare::NotEqual => order.is_ne(),
+            Compare::Less => order.is_lt(),
+            Compare::LessOrEqual => order.is_le(),
+            Compare::Greater => order.is_gt(),
+            Compare::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
 /// Functions of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
@@ -225,6 +239,8 @@ pub enum Time {
     Ceil(Unit),
     /// TIMESTAMPDIFF(unit, from, to).
     Difference(Unit),
+    /// The interval from the first to the second, in the unit of its type.
+    Between,
     /// A date, time or timestamp plus (or minus) an interval.
     Shift {
         minus: bool,

@@ -44,6 +44,7 @@ use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
 pub use function::{Arithmetic, Code, Compare, Function, Math, Nested, Random, Text, Time, Unit};
+pub(crate) use decimal::order as decimal_order;
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -137,7 +138,9 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
             !floating && !args.get(1).is_some_and(is_nonzero_literal)
         }
         Function::Math(Math::Round | Math::Truncate) => floating,
-        Function::Time(Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_)) => false,
+        Function::Time(Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_) | Time::Between) => {
+            false
+        },
         Function::Time(_) => true,
         Function::Like => !literal(1) || args.len() > 2,
         Function::Similar => !literal(1),

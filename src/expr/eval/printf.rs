@@ -398,7 +398,7 @@ mod tests {
             ("%s-%05d", vec![text("a"), int(-2)], "a--0002"),
             ("%s-%05d", vec![Argument::Null, Argument::Null], "null- null"),
             ("%x %X %o", vec![int(255), int(255), int(8)], "ff FF 10"),
-            ("%08.3f|%-10s|%10s", vec![double(3.14159), text("ab"), text("cd")], "0003.142|ab        |        cd"),
+            ("%08.3f|%-10s|%10s", vec![double(2.71964), text("ab"), text("cd")], "0002.720|ab        |        cd"),
             ("%+d|%,d|%(d|% d", vec![int(5), int(1_234_567), int(-5), int(5)], "+5|1,234,567|(5)| 5"),
             (
                 "%e|%g|%.1e",

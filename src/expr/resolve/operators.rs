@@ -138,6 +138,9 @@ fn refuse_text_with_number(left: &Expr, right: &Expr) -> Result<()> {
 }
 
 fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result<Expr> {
+    if let Some(order) = literal::exact_order(&left, &right) {
+        return Ok(literal::literal_bool(operator.holds(order)));
+    }
     if matches!(operator, Compare::Equal | Compare::NotEqual) {
         refuse_text_with_number(&left, &right)?;
     } else if is_nested(kind_of(&left)) || is_nested(kind_of(&right)) {
