@@ -21,7 +21,7 @@ use crate::plan::{JobPlan, SinkSpec};
 use crate::shard::program::Program;
 use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source;
+use crate::source::{self, Extent};
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 pub use summary::JobSummary;
@@ -186,9 +186,9 @@ fn run_shards(
     started: Instant,
     report: &mut dyn Report,
 ) -> Result<(Totals, Vec<u64>)> {
-    let block_counts: Vec<usize> = splits.iter().map(|entry| entry.split.block_count()).collect();
+    let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
-    let progress = Arc::new(Progress::new(&block_counts, shards, in_flight));
+    let progress = Arc::new(Progress::new(&extents, shards, in_flight));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();

@@ -95,7 +95,7 @@ fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let mut batches = Vec::new();
     for split in crate::source::open(&scan, 1 << 20).expect("opens") {
         let mut state = 0;
-        for block in 0..split.block_count() {
+        for block in 0..split.extent().blocks {
             let keep = &mut |batch| {
                 batches.push(batch);
                 Ok(())

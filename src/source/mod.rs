@@ -23,6 +23,28 @@ impl Transition {
     pub const IDENTITY: Transition = Transition([0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
+/// How many blocks of a split are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    pub blocks: usize,
+    /// There will be no more.
+    pub complete: bool,
+}
+
+impl Extent {
+    /// A split whose blocks are all there.
+    pub const fn whole(blocks: usize) -> Self {
+        Extent { blocks, complete: true }
+    }
+    /// A block comes after the first `blocks`, now or later.
+    pub fn has_after(self, blocks: usize) -> bool {
+        blocks < self.blocks || !self.complete
+    }
+}
+
+/// Called when a split may have grown.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
 /// Counts of one decoded block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlockStats {
@@ -38,7 +60,17 @@ pub struct BlockStats {
 pub trait Split: Send + Sync {
     /// The file's path, for messages.
     fn name(&self) -> &str;
-    fn block_count(&self) -> usize;
+    /// The blocks that are there by now. A split that is not complete has at least one block more, and whether it is
+    /// complete once it has so many is a function of the data alone: the last block comes with the word that it is
+    /// the last one.
+    fn extent(&self) -> Extent;
+    /// Makes one more block if that can be done now, and says what is there then. Never waits for anybody; may take as
+    /// long as decoding a block.
+    fn extend(&self) -> Extent {
+        self.extent()
+    }
+    /// The job begins: from now on `wake` is called when there may be more blocks than there were.
+    fn start(&self, _wake: &Wake) {}
     /// Size in bytes, for progress.
     fn bytes(&self) -> u64;
     /// Looks through a block for what later blocks must know. Cheap against decoding it.

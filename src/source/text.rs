@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use arrow::array::RecordBatch;
 
-use super::{BlockStats, Split, Transition};
+use super::{BlockStats, Extent, Split, Transition};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::format::{Failure, FormatSpec, InputFile, Step, local_path};
 use crate::plan::{FilesSpec, ScanSpec};
@@ -216,8 +216,9 @@ impl Split for TextSplit {
     fn name(&self) -> &str {
         self.input.path()
     }
-    fn block_count(&self) -> usize {
-        usize::try_from((self.input.bytes() - self.origin).div_ceil(self.block_bytes)).unwrap_or(usize::MAX)
+    fn extent(&self) -> Extent {
+        let blocks = (self.input.bytes() - self.origin).div_ceil(self.block_bytes);
+        Extent::whole(usize::try_from(blocks).unwrap_or(usize::MAX))
     }
     fn bytes(&self) -> u64 {
         self.input.bytes()

@@ -2,7 +2,8 @@
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
-    Ident, InTarget, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, Spanned, Subscript, TrimWhereField, UnaryOperator, Value,
+    Ident, InTarget, Interval, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, Spanned, Subscript,
+    TrimWhereField, UnaryOperator, Value,
 };
 
 use super::catalog::Catalog;
@@ -65,6 +66,16 @@ impl<'a> Binder<'a> {
         self.unplaced(ast, context).map_err(|error| located(error, ast))
     }
 
+    /// `(a - b) DAY TO SECOND`
+    fn time_difference(&mut self, interval: &Interval, context: &mut Context<'_>) -> Result<Expr> {
+        let Ast::BinaryOp { left, op: BinaryOperator::Minus, right } = interval.value.as_ref() else {
+            return Err(Error::script("only the difference of two times becomes an interval")
+                .help("write (a - b) DAY TO SECOND, or INTERVAL '1' DAY"));
+        };
+        let (left, right) = (self.expr(left, context)?, self.expr(right, context)?);
+        resolve::time_difference(left, right, interval::counts_months(interval)?)
+    }
+
     /// Binds a condition.
     pub(super) fn condition(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
         let expr = self.expr(ast, context)?;
@@ -90,6 +101,7 @@ impl<'a> Binder<'a> {
             }
             Ast::Nested(inner) => self.expr(inner, context),
             Ast::Value(value) => literal(&value.value),
+            Ast::Interval(interval) if !interval::is_literal(interval) => self.time_difference(interval, context),
             Ast::Interval(literal) => Ok(match interval::evaluate(literal)? {
                 IntervalValue::Milliseconds(milliseconds) => resolve::literal_interval_day_second(milliseconds),
                 IntervalValue::Months(months) => resolve::literal_interval_year_month(months),

@@ -2,7 +2,8 @@
 
 use sqlparser::ast::{
     CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value, ValueWithSpan,
+    FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value,
+    ValueWithSpan,
 };
 use sqlparser::dialect::Dialect;
 use sqlparser::keywords::Keyword;
@@ -59,6 +60,9 @@ impl Dialect for FlinkDialect {
     }
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         let [first, second] = parser.peek_tokens_ref::<2>();
+        if first.token == Token::LParen {
+            return at_time_difference(parser).then(|| parse_time_difference(parser));
+        }
         let Token::Word(word) = &first.token else { return None };
         if word.quote_style.is_some() {
             return None;
@@ -110,10 +114,6 @@ fn parse_cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     };
     parser.expect_token(&Token::LParen)?;
     let expr = parser.parse_expr()?;
-    let after = parser.peek_token();
-    if matches!(expr, Expr::Nested(_)) && parse_unit(parser).is_ok() {
-        return unsupported("an interval between two times, (a - b) DAY TO SECOND", after.span);
-    }
     parser.expect_keyword_is(Keyword::AS)?;
     let start = parser.peek_token().span;
     let data_type = parse_type(parser)?;
@@ -151,6 +151,32 @@ fn parse_typed_string(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(Expr::TypedString(TypedString { data_type, value: parser.parse_value()?, uses_odbc_syntax: false }))
 }
 
+/// Whether a unit of time stands behind the parenthesis that opens here.
+fn at_time_difference(parser: &Parser<'_>) -> bool {
+    let mut depth = 0_usize;
+    for at in 0.. {
+        match &parser.peek_nth_token_ref(at).token {
+            Token::EOF => return false,
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 1 => {
+                let next = parser.peek_nth_token_ref(at + 1);
+                return matches!(&next.token, Token::Word(word) if word.quote_style.is_none() && unit(&word.value).is_some());
+            }
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `(a - b) DAY TO SECOND`: the interval between two times.
+fn parse_time_difference(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expect_token(&Token::LParen)?;
+    let value = Box::new(parser.parse_expr()?);
+    parser.expect_token(&Token::RParen)?;
+    interval_of(parser, value)
+}
+
 fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.expect_keyword_is(Keyword::INTERVAL)?;
     let mut negative = false;
@@ -168,6 +194,11 @@ fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     if negative {
         value = Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(value) };
     }
+    interval_of(parser, Box::new(value))
+}
+
+/// The units behind the value of an interval.
+fn interval_of(parser: &mut Parser<'_>, value: Box<Expr>) -> Result<Expr, ParserError> {
     let leading_field = parse_unit(parser)?;
     let leading_precision = parse_precision(parser)?;
     let mut last_field = None;
@@ -177,7 +208,7 @@ fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         fractional_seconds_precision = parse_precision(parser)?;
     }
     Ok(Expr::Interval(Interval {
-        value: Box::new(value),
+        value,
         leading_field: Some(leading_field),
         leading_precision,
         last_field,
@@ -200,11 +231,18 @@ fn parse_precision(parser: &mut Parser<'_>) -> Result<Option<u64>, ParserError> 
 
 fn parse_unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
     let token = parser.next_token();
-    let word = match &token.token {
-        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_uppercase(),
-        _ => String::new(),
+    let found = match &token.token {
+        Token::Word(word) if word.quote_style.is_none() => unit(&word.value),
+        _ => None,
     };
-    Ok(match word.as_str() {
+    match found {
+        Some(unit) => Ok(unit),
+        None => parser.expected("an interval unit (SECOND, MINUTE, HOUR, DAY, …)", token),
+    }
+}
+
+fn unit(word: &str) -> Option<DateTimeField> {
+    Some(match word.to_ascii_uppercase().as_str() {
         "YEAR" | "YEARS" => DateTimeField::Year,
         "QUARTER" | "QUARTERS" => DateTimeField::Quarter,
         "MONTH" | "MONTHS" => DateTimeField::Month,
@@ -213,7 +251,7 @@ fn parse_unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
         "HOUR" | "HOURS" => DateTimeField::Hour,
         "MINUTE" | "MINUTES" => DateTimeField::Minute,
         "SECOND" | "SECONDS" => DateTimeField::Second,
-        _ => return parser.expected("an interval unit (SECOND, MINUTE, HOUR, DAY, …)", token),
+        _ => return None,
     })
 }
 

@@ -1,8 +1,8 @@
 //! The JSON functions that have a syntax of their own. The syntax tree carries their clauses as named arguments.
 
 use sqlparser::ast::{
-    Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
-    FunctionArgumentList, FunctionArguments, Ident, JsonPredicateType, ObjectName, ObjectNamePart,
+    Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList, FunctionArguments,
+    Ident, JsonPredicateType, ObjectName, ObjectNamePart,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -250,9 +250,8 @@ impl Binder<'_> {
         match name {
             "JSON_OBJECT" => {
                 let pairs = call.plain.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
-                let members = pairs.map(|(name, value)| {
-                    Ok((self.expr(name, context)?, self.json_member(value, context)?))
-                });
+                let members =
+                    pairs.map(|(name, value)| Ok((self.expr(name, context)?, self.json_member(value, context)?)));
                 let members = members.collect::<Result<Vec<_>>>()?;
                 resolve::json_object(members, call.word(ON_NULL) == Some("ABSENT"))
             }
@@ -287,12 +286,7 @@ impl Binder<'_> {
         }
     }
 
-    fn on_value(
-        &mut self,
-        call: &Call<'_>,
-        name: &str,
-        context: &mut Context<'_>,
-    ) -> Result<resolve::ValueBehaviour> {
+    fn on_value(&mut self, call: &Call<'_>, name: &str, context: &mut Context<'_>) -> Result<resolve::ValueBehaviour> {
         match call.clause(name) {
             None => Ok((OnValue::Null, None)),
             Some(Ast::Identifier(word)) if word.value == "ERROR" => Ok((OnValue::Error, None)),

@@ -4,6 +4,7 @@ mod binder;
 mod catalog;
 mod ddl;
 mod dialect;
+mod digits;
 mod explain;
 mod function;
 mod group;

@@ -274,8 +274,7 @@ fn join(array: &Value, rest: &[Value], count: usize) -> Result<ArrayRef> {
         let read: Option<Vec<&str>> = rest.iter().map(|texts| texts.read(row)).collect();
         let (Some(range), Some(rest)) = (lists.range(row), read) else { return Ok(None) };
         let Some((delimiter, replacement)) = rest.split_first() else { return Ok(None) };
-        let shown: Vec<&str> =
-            range.filter_map(|at| elements.read(at).or(replacement.first().copied())).collect();
+        let shown: Vec<&str> = range.filter_map(|at| elements.read(at).or(replacement.first().copied())).collect();
         Ok(Some(shown.join(delimiter)))
     })
 }

@@ -32,6 +32,8 @@ pub enum Function {
     Least,
     Text(Text),
     Math(Math),
+    Code(Code),
+    Random(Random),
     Time(Time),
     Nested(Nested),
     Hash(Hash),
@@ -55,6 +57,20 @@ pub enum Compare {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+}
+
+impl Compare {
+    /// Whether a comparison holds for operands of that order.
+    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+        match self {
+            Compare::Equal => order.is_eq(),
+            Compare::NotEqual => order.is_ne(),
+            Compare::Less => order.is_lt(),
+            Compare::LessOrEqual => order.is_le(),
+            Compare::Greater => order.is_gt(),
+            Compare::GreaterOrEqual => order.is_ge(),
+        }
+    }
 }
 
 /// Functions of strings.
@@ -89,6 +105,57 @@ pub enum Text {
     Regexp,
     RegexpExtract,
     RegexpReplace,
+    RegexpCount,
+    RegexpInstr,
+    RegexpSubstr,
+    RegexpExtractAll,
+    Translate,
+    IsAlpha,
+    IsDigit,
+    IsDecimal,
+    /// PARSE_URL(url, part[, key]).
+    ParseUrl,
+    /// A format, then arguments of any type.
+    Printf,
+}
+
+impl Text {
+    /// Whether the second argument is a regular expression.
+    pub(super) fn is_pattern(self) -> bool {
+        use Text::{Regexp, RegexpCount, RegexpExtract, RegexpExtractAll, RegexpInstr, RegexpReplace, RegexpSubstr};
+        matches!(
+            self,
+            Regexp | RegexpCount | RegexpExtract | RegexpExtractAll | RegexpInstr | RegexpReplace | RegexpSubstr
+        )
+    }
+}
+
+/// Functions of codes: integers come as BIGINT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    HexOfNumber,
+    /// Of a string's UTF-8.
+    HexOfText,
+    Unhex,
+    Bin,
+    ToBase64,
+    FromBase64,
+    Encode,
+    Decode,
+    UrlEncode,
+    UrlDecode,
+    InetAton,
+    InetNtoa,
+}
+
+/// Functions that give another value with every row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Random {
+    Uuid,
+    /// A DOUBLE from 0 up to 1.
+    Unit,
+    /// An INT from 0 up to the argument.
+    Below,
 }
 
 /// Functions of numbers.
@@ -261,6 +328,8 @@ pub enum Time {
     Ceil(Unit),
     /// TIMESTAMPDIFF(unit, from, to).
     Difference(Unit),
+    /// The interval from the first to the second, in the unit of its type.
+    Between,
     /// A date, time or timestamp plus (or minus) an interval.
     Shift {
         minus: bool,

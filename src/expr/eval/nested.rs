@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, ListArray, MapArray, NullBufferBuilder, StructArray, UInt32Array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, NullBufferBuilder, StructArray, UInt32Array};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{interleave, nullif, take};
 use arrow::datatypes::{DataType as ArrowType, Int32Type};
@@ -18,13 +16,7 @@ use crate::error::{Error, Result};
 use crate::types::Type;
 
 /// The kernels of nested values. `kinds`: the types of the arguments, `to` the type of the result.
-pub(super) fn nested(
-    function: Nested,
-    values: &[Value],
-    kinds: &[&Type],
-    to: &Type,
-    count: usize,
-) -> Result<ArrayRef> {
+pub(super) fn nested(function: Nested, values: &[Value], kinds: &[&Type], to: &Type, count: usize) -> Result<ArrayRef> {
     match (function, values) {
         (Nested::Field(index), [row]) => field(row.array(), index),
         (Nested::Element, [array, index]) => element(array, index, count),

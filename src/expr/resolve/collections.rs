@@ -145,7 +145,9 @@ fn element(args: &mut Args, kind: &Type) -> Result<Expr> {
         || (own.is_string() && kind.is_string())
         || common_kind(kind, own).is_some_and(|common| common == *kind);
     if !fits {
-        return Err(args.mismatch(&format!("a value of the elements' type {kind}"), &value).help("CAST it to that type"));
+        return Err(args
+            .mismatch(&format!("a value of the elements' type {kind}"), &value)
+            .help("CAST it to that type"));
     }
     if own.is_string() && own != kind {
         // Flink cuts and pads the string, too.

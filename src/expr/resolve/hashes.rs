@@ -35,7 +35,9 @@ pub(super) fn function(name: &str, args: &mut Args) -> Result<Option<Expr>> {
     let bits = args.integer(&Type::Int)?;
     if let Some(bits) = literal::integer_of(&bits) {
         let known = i32::try_from(bits).ok().and_then(|bits| Hash::of_bits(bits).ok());
-        known.ok_or_else(|| Error::script(format!("there is no SHA2 of {bits} bits")).help("take 224, 256, 384 or 512"))?;
+        known.ok_or_else(|| {
+            Error::script(format!("there is no SHA2 of {bits} bits")).help("take 224, 256, 384 or 512")
+        })?;
     }
     Ok(Some(strict(Function::Hash(hash), vec![input, bits], Type::VarChar(length))))
 }

@@ -25,7 +25,9 @@ pub(super) fn function(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" => {
             Err(Error::script(format!("{name} takes a document and a path, then its clauses")))
         }
-        "JSON_OBJECT" => Err(Error::script("JSON_OBJECT takes names and values").help("write JSON_OBJECT('a' VALUE 1)")),
+        "JSON_OBJECT" => {
+            Err(Error::script("JSON_OBJECT takes names and values").help("write JSON_OBJECT('a' VALUE 1)"))
+        }
         "JSON_ARRAY" => json_array(args.rest(), true).map(Some),
         _ => Ok(None),
     }
@@ -105,8 +107,9 @@ pub fn json_query(
     match &kind {
         Type::Array(element) if element.kind.is_string() => {
             if on_empty == OnQuery::EmptyObject || on_error == OnQuery::EmptyObject {
-                return Err(Error::script("EMPTY OBJECT is no ARRAY, which JSON_QUERY is to return")
-                    .help("write EMPTY ARRAY"));
+                return Err(
+                    Error::script("EMPTY OBJECT is no ARRAY, which JSON_QUERY is to return").help("write EMPTY ARRAY")
+                );
             }
             Ok(call(function, args, kind, true))
         }

@@ -139,7 +139,7 @@ fn a_record_beyond_64_mib_is_refused_even_where_it_would_fit_the_buffer() {
         std::fs::write(&path, text).expect("written");
         let splits = open(&scan, block_bytes).expect("opens");
         let (mut rows, mut state) = (0, 0);
-        for block in 0..splits[0].block_count() {
+        for block in 0..splits[0].extent().blocks {
             rows += splits[0].decode(block, state, 10, &mut |_| Ok(()))?.rows;
             state = splits[0].probe(block)?.0[usize::from(state)];
         }

@@ -52,7 +52,7 @@ pub(super) fn read(scan: &ScanSpec, block_bytes: usize, batch_rows: usize) -> Re
     let mut total = BlockStats::default();
     for split in open(scan, block_bytes)? {
         let mut state = 0;
-        for block in 0..split.block_count() {
+        for block in 0..split.extent().blocks {
             let mut rows = 0;
             let stats = split.decode(block, state, batch_rows, &mut |batch: RecordBatch| {
                 assert!(batch.num_rows() > 0 && batch.num_rows() <= batch_rows);

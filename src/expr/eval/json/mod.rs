@@ -283,10 +283,7 @@ fn query(lookup: &mut Lookup<'_>, rules: &Query, to: &Type, count: usize) -> Res
 fn member(arg: &Expr, value: &Value, context: &EvalContext) -> Result<Value> {
     let nested = matches!(
         arg,
-        Expr::Call {
-            function: super::Function::Json(Json::Object { .. } | Json::Array { .. } | Json::Parsed),
-            ..
-        }
+        Expr::Call { function: super::Function::Json(Json::Object { .. } | Json::Array { .. } | Json::Parsed), .. }
     );
     if nested {
         return Ok(value.clone());

@@ -81,7 +81,13 @@ impl Path {
         }
     }
 
-    fn walk(&self, value: &Json, at: usize, definite: bool, found: &mut Vec<Json>) -> std::result::Result<(), NotFound> {
+    fn walk(
+        &self,
+        value: &Json,
+        at: usize,
+        definite: bool,
+        found: &mut Vec<Json>,
+    ) -> std::result::Result<(), NotFound> {
         let Some(step) = self.steps.get(at) else {
             found.push(value.clone());
             return Ok(());
@@ -101,7 +107,9 @@ impl Path {
                 next(&Json::Object(members.collect()))
             }
             (Step::Names(names), Json::Object(_)) => names.iter().filter_map(|name| value.get(name)).try_for_each(next),
-            (Step::Index(index), Json::Array(items)) => place(*index, items.len()).map_or(Ok(()), |at| next(&items[at])),
+            (Step::Index(index), Json::Array(items)) => {
+                place(*index, items.len()).map_or(Ok(()), |at| next(&items[at]))
+            }
             (Step::Indexes(all), Json::Array(items)) => {
                 all.iter().filter_map(|index| place(*index, items.len())).try_for_each(|at| next(&items[at]))
             }

@@ -17,7 +17,9 @@ use crate::types::Type;
 
 /// The JSON texts of a column; NULL stays NULL.
 pub(super) fn of(value: &Value, kind: &Type, context: &EvalContext) -> Result<ArrayRef> {
-    let part = |column: &ArrayRef, kind: &Type| Ok::<_, Error>(Value::Array(of(&Value::Array(column.clone()), kind, context)?));
+    let part = |column: &ArrayRef, kind: &Type| {
+        Ok::<_, Error>(Value::Array(of(&Value::Array(column.clone()), kind, context)?))
+    };
     let count = value.len();
     match kind {
         Type::Char(_) | Type::VarChar(_) => {
@@ -36,7 +38,8 @@ pub(super) fn of(value: &Value, kind: &Type, context: &EvalContext) -> Result<Ar
             let zone = if matches!(kind, Type::TimestampLtz(_)) { "Z" } else { "" };
             let moments = moments(value, kind)?;
             build_texts(count, |row| {
-                Ok(moments(row).map(|moment| format!("\"{}{zone}\"", print::timestamp(moment, 0).replacen(' ', "T", 1))))
+                Ok(moments(row)
+                    .map(|moment| format!("\"{}{zone}\"", print::timestamp(moment, 0).replacen(' ', "T", 1))))
             })
         }
         Type::Float => of(&cast(value, kind, &Type::Double, false, context)?, &Type::Double, context),
