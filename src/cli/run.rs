@@ -107,10 +107,12 @@ impl Report for Terminal {
             eprintln!("note: {text}");
         }
     }
-    fn progress(&mut self, snapshot: &Snapshot) {
+    fn progress(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.results.pause()?;
         if let Some(progress) = &mut self.progress {
             progress.show(snapshot);
         }
+        Ok(())
     }
     fn statement_begins(&mut self, plan: &JobPlan) -> Result<()> {
         self.results.begin(plan)

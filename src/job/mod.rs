@@ -21,7 +21,7 @@ use crate::plan::{JobPlan, SinkSpec};
 use crate::shard::program::Program;
 use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source::{self, Extent};
+use crate::source::{self, Extent, Wake};
 use crate::types::Schema;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
@@ -65,7 +65,9 @@ pub trait Report {
     /// Something the user should know, one line.
     fn notice(&mut self, _text: &str) {}
     /// About ten times a second.
-    fn progress(&mut self, _snapshot: &Snapshot) {}
+    fn progress(&mut self, _snapshot: &Snapshot) -> Result<()> {
+        Ok(())
+    }
     /// A statement's job is about to run.
     fn statement_begins(&mut self, _plan: &JobPlan) -> Result<()> {
         Ok(())
@@ -86,7 +88,7 @@ pub trait Report {
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
-    /// Rows of a print sink, in such an order too.
+    /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
@@ -197,7 +199,10 @@ fn run_shards(
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();
-    for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
+    let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
+    let wake: Wake = endpoints[0].waker().into();
+    splits.iter().for_each(|entry| entry.split.start(&wake, splits.len() == 1));
+    for (shard, endpoint) in endpoints.into_iter().enumerate() {
         let outputs = open_outputs(sinks, shard, &events)?;
         let parts = ShardParts {
             program: program.clone(),
@@ -216,7 +221,7 @@ fn run_shards(
         });
     }
     drop(events);
-    let uring = use_uring(options, report);
+    let uring = use_uring(options, shards, report);
     let handles = uring::spawn_shards(bodies, uring).map_err(|error| Error::io("start", "a shard's thread", error));
     if handles.is_err() {
         progress.stop();
@@ -239,11 +244,11 @@ fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Res
     sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events)).collect()
 }
 
-fn use_uring(options: &RunOptions, report: &mut dyn Report) -> bool {
+fn use_uring(options: &RunOptions, shards: usize, report: &mut dyn Report) -> bool {
     if options.executor == Executor::Threads {
         return false;
     }
-    let why_not = uring::why_not();
+    let why_not = uring::why_not(shards);
     if let Some(why) = &why_not {
         report
             .notice(&format!("io_uring cannot be used here ({why}); running on plain threads, with the same results"));
@@ -311,7 +316,8 @@ fn watch(
             fail(&mut outcome, Err(Error::cancelled()), progress);
         }
         if Instant::now() >= next_report {
-            report.progress(&snapshot());
+            let result = report.progress(&snapshot());
+            fail(&mut outcome, result, progress);
             next_report = Instant::now() + WATCH_INTERVAL;
         }
     }

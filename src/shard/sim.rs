@@ -125,7 +125,7 @@ fn scan() -> ScanSpec {
     let columns = schema().fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
     ScanSpec {
         table: "events".into(),
-        source: SourceSpec::Files(FilesSpec { path: String::new(), format: FormatSpec::Parquet }),
+        source: SourceSpec::Files(FilesSpec::new("", FormatSpec::Parquet)),
         file_schema: schema(),
         projection: vec![0, 1, 2],
         columns,

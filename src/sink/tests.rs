@@ -81,7 +81,7 @@ fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let scan = ScanSpec {
         table: "t".to_string(),
-        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
+        source: SourceSpec::Files(FilesSpec::new(path.display().to_string(), format.clone())),
         file_schema: schema.clone(),
         projection: (0..schema.len()).collect(),
         columns: Vec::new(),

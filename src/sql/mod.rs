@@ -8,6 +8,7 @@ mod ddl;
 mod definition;
 mod dialect;
 mod explain;
+mod files;
 mod function;
 mod group;
 mod inquiry;
@@ -48,6 +49,8 @@ pub struct ScriptOptions {
     pub variables: BTreeMap<String, String>,
     /// `-D key=value`: overrides what the script sets.
     pub overrides: Vec<(String, String)>,
+    /// The script itself came from stdin, so that no table can be read from there.
+    pub script_on_stdin: bool,
 }
 
 /// A statement ready to run, in script order. DDL and SET have taken effect and leave no statement.

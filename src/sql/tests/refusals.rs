@@ -444,7 +444,7 @@ fn a_missing_separator_is_told_where_the_next_statement_starts() {
     assert_eq!(error.message(), "the statement before this INSERT has no ';' at its end");
     assert_eq!(error.remedy(), Some("write a ';' at the end of line 6"));
     check("SET 'a' = 'b'\n«SELECT k FROM plain", Script, "before this SELECT has no ';'", "line 5");
-    check("SELECT k FROM plain «INSERT INTO results", Script, "expected the end of the statement", "';'");
+    check("SELECT k FROM plain INSERT «INTO results", Script, "expected the end of the statement", "';'");
 }
 
 #[test]
