@@ -66,7 +66,7 @@ fn check_files(script: &sql::Script, script_on_stdin: bool) -> Result<()> {
                 claims.add(plan, statement.number).and_then(|()| claims.add_stdin(plan, statement.number))
             }
             Action::Select { plan, .. } => claims.add_stdin(plan, statement.number),
-            Action::Explain(_) => Ok(()),
+            Action::Explain(_) | Action::Answer(_) => Ok(()),
         };
         claimed.map_err(|error| error.at(statement.line, 1).in_statement(statement.number))?;
     }

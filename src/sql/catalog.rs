@@ -8,14 +8,13 @@ use sqlparser::ast::Query;
 use super::ddl::CreateTable;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::plan::{Options, SinkConnector, SourceSpec};
+use crate::plan::{DatagenSpec, NexmarkSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
 const FOREIGN_CONNECTORS: &[&str] = &[
     "kafka",
     "upsert-kafka",
-    "datagen",
     "jdbc",
     "elasticsearch-6",
     "elasticsearch-7",
@@ -34,7 +33,6 @@ const FOREIGN_CONNECTORS: &[&str] = &[
     "hudi",
     "iceberg",
     "paimon",
-    "nexmark",
     "mysql-cdc",
     "postgres-cdc",
     "mongodb-cdc",
@@ -49,7 +47,7 @@ const FOREIGN_CONNECTORS: &[&str] = &[
     "clickhouse",
     "python-input-format",
 ];
-const CONNECTORS: &[&str] = &["filesystem", "print", "blackhole"];
+const CONNECTORS: &[&str] = &["filesystem", "datagen", "nexmark", "print", "blackhole"];
 
 /// A column of a table.
 #[derive(Debug, Clone)]
@@ -130,9 +128,20 @@ impl Table {
                 options.finish()?;
                 Ok(SourceSpec::Files(files))
             }
+            "datagen" => {
+                let spec = DatagenSpec::from_options(&mut options, &self.physical())?;
+                take_ignored(&mut options, &["scan.parallelism"], ignored);
+                options.finish()?;
+                Ok(SourceSpec::Datagen(spec))
+            }
+            "nexmark" => {
+                let spec = NexmarkSpec::from_options(&mut options, &self.physical(), ignored)?;
+                options.finish()?;
+                Ok(SourceSpec::Nexmark(spec))
+            }
             name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
                 .at_place(options.place_of("connector"))
-                .help("use 'connector' = 'filesystem' for tables that a query reads")),
+                .help("use 'connector' = 'filesystem', 'datagen' or 'nexmark' for tables that a query reads")),
         }
     }
 
@@ -142,9 +151,15 @@ impl Table {
         let sink = match self.connector(&mut options)?.as_str() {
             "filesystem" => self.write_files(&mut options, ignored)?,
             "print" => {
-                options.take_bool("standard-error", false)?;
-                take_ignored(&mut options, &["sink.parallelism", "standard-error"], ignored);
-                SinkConnector::Print { identifier: options.take("print-identifier").filter(|text| !text.is_empty()) }
+                let standard_error = options.take_bool("standard-error", false)?;
+                take_ignored(&mut options, &["sink.parallelism"], ignored);
+                let identifier = options.take("print-identifier").filter(|text| !text.is_empty());
+                SinkConnector::Print { identifier, standard_error }
+            }
+            name @ ("datagen" | "nexmark") => {
+                return Err(Error::script(format!("the connector '{name}' cannot be written to"))
+                    .at_place(options.place_of("connector"))
+                    .help("use 'connector' = 'filesystem', 'print' or 'blackhole' for tables that an INSERT writes"));
             }
             _ => SinkConnector::Blackhole,
         };
