@@ -87,8 +87,13 @@ pub fn literal_timestamp(text: &str) -> Result<Expr> {
     let bad = || Error::script(format!("'{text}' is no TIMESTAMP")).help("write TIMESTAMP '2024-05-01 12:00:00.000'");
     let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.trim_end().len());
     let precision = u8::try_from(digits).ok().filter(|digits| *digits <= 9).ok_or_else(bad)?;
-    let stored = parse_timestamp(text.trim()).and_then(|moment| moment.to_stored(precision)).ok_or_else(bad)?;
-    Ok(Expr::literal(Scalar::Int(stored), Type::Timestamp(precision).not_null()))
+    let moment = parse_timestamp(text.trim()).ok_or_else(bad)?;
+    let stored = match precision {
+        0..=3 => Scalar::Int(moment.to_millis(precision)),
+        4..=6 => Scalar::Int(moment.to_micros(precision).ok_or_else(bad)?),
+        _ => Scalar::Decimal(moment.to_nanos(precision)),
+    };
+    Ok(Expr::literal(stored, Type::Timestamp(precision).not_null()))
 }
 
 /// `DATE 'text'`.

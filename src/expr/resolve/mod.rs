@@ -7,6 +7,7 @@
 mod casting;
 mod collections;
 mod functions;
+mod hashes;
 mod literal;
 mod names;
 mod nested;
