@@ -13,7 +13,10 @@ use crate::format::FormatSpec;
 pub use crate::options::{Config, Options};
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
-pub use files::{Codec, Compression, FilesSpec, STANDARD_STREAM};
+pub use files::{
+    Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
+    STANDARD_STREAM,
+};
 pub use nexmark::{Entity, NexmarkSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
@@ -156,10 +159,12 @@ pub struct SinkSpec {
 
 #[derive(Debug, Clone)]
 pub enum SinkConnector {
-    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files.
+    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files, and so
+    /// does a table with partitions.
     Filesystem {
         path: String,
         format: FormatSpec,
+        partitions: Option<PartitionSpec>,
     },
     /// Text on stdout, in the order of the rows of a SELECT.
     Stdout {

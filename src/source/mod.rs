@@ -4,9 +4,11 @@ mod avro;
 mod cutter;
 mod files;
 mod generate;
+mod labelled;
 mod lines;
 mod packed;
 mod parquet;
+mod partition;
 mod stdin;
 mod stream;
 #[cfg(test)]
@@ -135,19 +137,24 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
     }
     let mut splits: Vec<Arc<dyn Split>> = Vec::new();
     let most = files_kept_open();
-    for path in files::find(files, &scan.table)? {
-        splits.push(match files.format {
+    for found in files::find(files, &scan.table)? {
+        let path = found.path.as_str();
+        let split: Arc<dyn Split> = match files.format {
             FormatSpec::Parquet(_) => {
-                refuse_packed(&path, files)?;
-                Arc::new(parquet::ParquetSplit::open(scan, &path)?)
+                refuse_packed(path, files)?;
+                Arc::new(parquet::ParquetSplit::open(scan, path)?)
             }
             FormatSpec::Avro(_) => {
-                refuse_packed(&path, files)?;
-                Arc::new(avro::AvroSplit::open(scan, &path, block_bytes)?)
+                refuse_packed(path, files)?;
+                Arc::new(avro::AvroSplit::open(scan, path, block_bytes)?)
             }
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
-                open_text(scan, files, &path, (block_bytes, splits.len() < most))?
+                open_text(scan, files, path, (block_bytes, splits.len() < most))?
             }
+        };
+        splits.push(match files.columns.as_slice() {
+            [] => split,
+            columns => Arc::new(labelled::Labelled::new(split, scan, columns, &found)?),
         });
     }
     Ok(splits)
@@ -175,6 +182,10 @@ fn open_text(
 fn open_stdin(scan: &ScanSpec, files: &FilesSpec, block_bytes: usize) -> Result<Arc<dyn Split>> {
     let feed = Box::new(stdin::Stdin::new(files.compression));
     let cutter = Cutter::new(scan, &files.format, feed, clamp_block(block_bytes))?;
+    if let Some(column) = files.columns.first() {
+        return Err(Error::script(format!("stdin is no file: the column `{}` has no value", column.name))
+            .help("leave the column out of the query"));
+    }
     Ok(Arc::new(StreamSplit::new(scan, &files.format, (stdin::NAME, 0), cutter)))
 }
 

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use sqlparser::ast::Query;
 
 use super::ddl::CreateTable;
+use super::text::place_of;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::plan::{DatagenSpec, NexmarkSpec, Options, SinkConnector, SourceSpec};
+use crate::plan::{DatagenSpec, FileMetadata, NexmarkSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
@@ -56,6 +57,8 @@ pub(super) struct TableColumn {
     pub data_type: DataType,
     /// Over the table's columns; `None` for a physical column.
     pub computed: Option<Expr>,
+    /// What the source says of the row's file.
+    pub metadata: Option<FileMetadata>,
 }
 
 /// `WATERMARK FOR`.
@@ -113,16 +116,21 @@ impl Catalog {
 }
 
 impl Table {
-    /// The columns that files hold.
+    /// The columns that are stored: in files, or in the names of their folders.
     pub(super) fn physical(&self) -> Schema {
-        let physical = self.columns.iter().filter(|column| column.computed.is_none());
+        let physical = self.columns.iter().filter(|column| column.computed.is_none() && column.metadata.is_none());
         Schema::new(physical.map(|c| crate::types::Field::new(&c.name, c.data_type.clone())).collect())
     }
 
     /// The connector of a table that is read. `ignored` takes options without effect.
     pub(super) fn source(&self, ignored: &mut dyn FnMut(&str)) -> Result<SourceSpec> {
         let mut options = self.options.clone();
-        match self.connector(&mut options)?.as_str() {
+        let connector = self.connector(&mut options)?;
+        if let (true, Some(key)) = (connector != "filesystem", self.definition.partition_keys.first()) {
+            let error = Error::script(format!("the connector '{connector}' has no partitions"));
+            return Err(error.at_place(place_of(key.span).unwrap_or_default()).help("remove PARTITIONED BY"));
+        }
+        match connector.as_str() {
             "filesystem" => {
                 let files = self.read_files(&mut options, ignored)?;
                 options.finish()?;

@@ -9,7 +9,7 @@ use crate::format::FormatSpec;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WindowAggregateSpec, WindowSpec,
 };
-use crate::types::Schema;
+use crate::types::{Field, Schema};
 
 /// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
 /// operator with its key, windows, slices, watermark rule and chosen operator.
@@ -33,7 +33,7 @@ fn line(text: &mut String, depth: usize, content: &str) {
 fn sink(sink: &SinkSpec) -> String {
     let columns = names(&sink.schema);
     match &sink.connector {
-        SinkConnector::Filesystem { path, format } => {
+        SinkConnector::Filesystem { path, format, .. } => {
             format!("Sink {} ({} {path}): {columns}", sink.table, format_name(format))
         }
         SinkConnector::Stdout { format } => {
@@ -108,12 +108,20 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
         SourceSpec::Nexmark(nexmark) => format!("nexmark, {}, seed {}", rows(nexmark.events), nexmark.seed),
     };
     line(text, depth, &format!("Scan {} ({from})", spec.table));
-    let decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
+    let mut decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
     line(
         text,
         depth + 1,
         &format!("columns read: {} ({} of {})", names(&decoded), decoded.len(), spec.file_schema.len()),
     );
+    if let SourceSpec::Files(files) = &spec.source
+        && !files.columns.is_empty()
+    {
+        let of_files: Vec<&str> = files.columns.iter().map(|column| column.name.as_str()).collect();
+        line(text, depth + 1, &format!("columns of the files' places: {}", of_files.join(", ")));
+        let fields = files.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone()));
+        decoded.fields.extend(fields);
+    }
     let computed = spec.columns.iter().zip(&spec.schema.fields).filter(|(e, _)| !matches!(e, Expr::Column { .. }));
     let computed: Vec<String> =
         computed.map(|(expr, field)| format!("{} = {}", field.name, render::expr(expr, &decoded))).collect();

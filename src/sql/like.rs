@@ -147,11 +147,13 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
             }
             ColumnKind::Physical(_) => true,
             ColumnKind::Computed(_) => like.takes(Part::Generated, twice.as_deref(), span)?,
+            ColumnKind::Metadata(_) => like.takes(Part::Metadata, twice.as_deref(), span)?,
         };
+        let part = if matches!(column.kind, ColumnKind::Metadata(_)) { Part::Metadata } else { Part::Generated };
         match own {
             _ if takes => columns.push(column.clone()),
             // An overwritten column keeps its position.
-            Some(own) if like.merge(Part::Generated) == Merge::Overwriting => columns.push(own.clone()),
+            Some(own) if like.merge(part) == Merge::Overwriting => columns.push(own.clone()),
             _ => {}
         }
     }
@@ -175,6 +177,10 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
     if !base.primary_key.is_empty() && like.takes(Part::Constraints, twice, new.name.span)? {
         table.primary_key.clone_from(&base.primary_key);
         table.key_name.clone_from(&base.key_name);
+    }
+    let twice = (!new.partition_keys.is_empty()).then_some("PARTITIONED BY");
+    if !base.partition_keys.is_empty() && like.takes(Part::Partitions, twice, new.name.span)? {
+        table.partition_keys.clone_from(&base.partition_keys);
     }
     for option in &base.options {
         let own = new.options.iter().find(|own| own.key == option.key);

@@ -1,6 +1,6 @@
 //! Statements of a script as syntax trees.
 
-use sqlparser::ast::{Ident, Query, SetExpr};
+use sqlparser::ast::{Expr, Ident, Query, SetExpr};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
@@ -62,6 +62,8 @@ pub(super) struct Drop {
 #[derive(Debug, Clone)]
 pub(super) struct Insert {
     pub table: Ident,
+    /// `PARTITION (key = value, …)`.
+    pub partition: Vec<(Ident, Expr)>,
     pub columns: Option<Vec<Ident>>,
     pub query: Query,
     /// Where the query starts.
@@ -311,9 +313,11 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
     }
     parser.expect_keyword_is(Keyword::INTO)?;
     let table = parse_name(parser)?;
-    let token = parser.peek_token();
+    let mut partition = Vec::new();
     if parser.parse_keyword(Keyword::PARTITION) {
-        return unsupported("INSERT INTO … PARTITION", token.span);
+        parser.expect_token(&Token::LParen)?;
+        partition = parser.parse_comma_separated(parse_partition_value)?;
+        parser.expect_token(&Token::RParen)?;
     }
     let mut columns = None;
     let starts_query = ["SELECT", "WITH", "VALUES"].iter().any(|word| is_word(parser, 1, word));
@@ -331,7 +335,13 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
     if matches!(*query.body, SetExpr::Values(_)) {
         return unsupported("INSERT INTO … VALUES", span);
     }
-    Ok(Insert { table, columns, query, span })
+    Ok(Insert { table, partition, columns, query, span })
+}
+
+fn parse_partition_value(parser: &mut Parser<'_>) -> Parsed<(Ident, Expr)> {
+    let key = parser.parse_identifier()?;
+    parser.expect_token(&Token::Eq)?;
+    Ok((key, parser.parse_expr()?))
 }
 
 fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {

@@ -211,8 +211,11 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("ALTER TABLE src «ADD (n INT)".to_string(), "ALTER TABLE … ADD"),
         ("«CREATE FUNCTION f AS 'a.b'".to_string(), "CREATE FUNCTION"),
         ("«CREATE OR REPLACE TABLE x (a INT)".to_string(), "CREATE OR REPLACE"),
-        ("CREATE TABLE x (a INT «METADATA FROM 'timestamp')".to_string(), "METADATA"),
-        ("CREATE TABLE x (a INT) «PARTITIONED BY (a)".to_string(), "PARTITIONED BY"),
+        (
+            "CREATE TABLE x (a INT «METADATA FROM 'timestamp') WITH ('connector' = 'print')".to_string(),
+            "a METADATA column of the connector 'print'",
+        ),
+        ("CREATE TABLE x (a INT, t TIME(0)) PARTITIONED BY («t)".to_string(), "the type TIME(0) of the partition key"),
         ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
         ("INSERT INTO results «VALUES ('a')".to_string(), "VALUES"),
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
