@@ -197,16 +197,7 @@ fn random(options: &mut Options, path: &str, data_type: &DataType) -> Result<Gen
             Values::Text { length, varies: options.take_bool(&format!("{path}.var-len"), false)? }
         }
         Type::Date | Type::Time(_) => Values::Past { max_ms: 0 },
-        Type::Timestamp(_) | Type::TimestampLtz(_) => {
-            let key = format!("{path}.max-past");
-            let max_ms = match options.take(&key) {
-                None => 0,
-                Some(text) => {
-                    duration_ms(&text).ok_or_else(|| options.invalid(&key, "a duration such as '10 s' or '1 h'"))?
-                }
-            };
-            Values::Past { max_ms }
-        }
+        Type::Timestamp(_) | Type::TimestampLtz(_) => Values::Past { max_ms: take_past(options, path)? },
         Type::Array(element) => {
             let element = Box::new(random(options, &format!("{path}.element"), element)?);
             Values::Array { element, length: take_length(options, path, ELEMENTS, MAX_LENGTH)? }
@@ -250,6 +241,15 @@ fn take_range<T: FromStr + PartialOrd + Copy>(
     }
     let wrong = if options.take(&max_key).is_some() { max_key } else { min_key };
     Err(options.invalid(&wrong, "bounds of which 'min' is not above 'max'"))
+}
+
+/// How far a time lies back at most.
+fn take_past(options: &mut Options, path: &str) -> Result<i64> {
+    let key = format!("{path}.max-past");
+    match options.take(&key) {
+        None => Ok(0),
+        Some(text) => duration_ms(&text).ok_or_else(|| options.invalid(&key, "a duration such as '10 s' or '1 h'")),
+    }
 }
 
 fn take_length(options: &mut Options, path: &str, default: u32, most: u32) -> Result<u32> {
