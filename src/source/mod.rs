@@ -3,6 +3,7 @@
 mod avro;
 mod cutter;
 mod files;
+mod generate;
 mod labelled;
 mod lines;
 mod packed;
@@ -126,7 +127,11 @@ fn files_kept_open() -> usize {
 /// # Errors
 /// No file there, unreadable, not of the format: with the path and the remedy.
 pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> {
-    let SourceSpec::Files(files) = &scan.source;
+    let files = match &scan.source {
+        SourceSpec::Files(files) => files,
+        SourceSpec::Datagen(spec) => return Ok(vec![Arc::new(generate::datagen(scan, spec))]),
+        SourceSpec::Nexmark(spec) => return Ok(vec![Arc::new(generate::nexmark(scan, spec)?)]),
+    };
     if files.is_stdin() {
         return Ok(vec![open_stdin(scan, files, block_bytes)?]);
     }

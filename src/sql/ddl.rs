@@ -76,6 +76,13 @@ pub(super) struct WatermarkDef {
     pub span: Span,
 }
 
+impl WatermarkDef {
+    /// Both are for the same column.
+    pub(super) fn is_of(&self, other: &WatermarkDef) -> bool {
+        self.column.iter().map(|part| &part.value).eq(other.column.iter().map(|part| &part.value))
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct OptionDef {
     pub key: String,

@@ -39,10 +39,10 @@ fn sink(sink: &SinkSpec) -> String {
         SinkConnector::Stdout { format } => {
             format!("Sink {} ({} on stdout): {columns}", sink.table, format_name(format))
         }
-        SinkConnector::Print { identifier: Some(identifier) } => {
+        SinkConnector::Print { identifier: Some(identifier), .. } => {
             format!("Sink {} (print, {identifier}> ): {columns}", sink.table)
         }
-        SinkConnector::Print { identifier: None } => format!("Sink {} (print): {columns}", sink.table),
+        SinkConnector::Print { identifier: None, .. } => format!("Sink {} (print): {columns}", sink.table),
         SinkConnector::Blackhole => format!("Sink {} (blackhole): {columns}", sink.table),
         SinkConnector::Collect => format!("Result: {columns}"),
     }
@@ -97,16 +97,26 @@ fn column(schema: &Schema, index: usize) -> &str {
 }
 
 fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
-    let SourceSpec::Files(files) = &spec.source;
-    let place = if files.is_stdin() { "from stdin" } else { files.path.as_str() };
-    line(text, depth, &format!("Scan {} ({} {place})", spec.table, format_name(&files.format)));
+    let from = match &spec.source {
+        SourceSpec::Files(files) => {
+            let place = if files.is_stdin() { "from stdin" } else { files.path.as_str() };
+            format!("{} {place}", format_name(&files.format))
+        }
+        SourceSpec::Datagen(datagen) => {
+            format!("datagen, {}, {} a second, seed {}", rows(datagen.rows), datagen.rows_per_second, datagen.seed)
+        }
+        SourceSpec::Nexmark(nexmark) => format!("nexmark, {}, seed {}", rows(nexmark.events), nexmark.seed),
+    };
+    line(text, depth, &format!("Scan {} ({from})", spec.table));
     let mut decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
     line(
         text,
         depth + 1,
         &format!("columns read: {} ({} of {})", names(&decoded), decoded.len(), spec.file_schema.len()),
     );
-    if !files.columns.is_empty() {
+    if let SourceSpec::Files(files) = &spec.source
+        && !files.columns.is_empty()
+    {
         let of_files: Vec<&str> = files.columns.iter().map(|column| column.name.as_str()).collect();
         line(text, depth + 1, &format!("columns of the files' places: {}", of_files.join(", ")));
         let fields = files.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone()));
@@ -122,6 +132,10 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
         let time = column(&spec.schema, watermark.time);
         line(text, depth + 1, &format!("watermark of {time}: {}, {}", watermark.text, watermark_rule(config)));
     }
+}
+
+fn rows(rows: Option<u64>) -> String {
+    rows.map_or_else(|| "rows without end".to_string(), |rows| format!("{rows} rows"))
 }
 
 fn watermark_rule(config: &Config) -> String {

@@ -177,8 +177,9 @@ impl Table {
                 }
             });
         }
-        let SourceSpec::Files(files) = &mut source;
-        files.columns = columns;
+        if let SourceSpec::Files(files) = &mut source {
+            files.columns = columns;
+        }
         Ok(Reading { source, projection, inputs })
     }
 

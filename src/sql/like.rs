@@ -119,6 +119,15 @@ impl Like {
     }
 }
 
+fn two_watermarks(name: &Ident, like: &Like) -> Error {
+    let error = Error::script(format!("table {} has a WATERMARK for another column", like.table.value));
+    let error = error.help(format!("write LIKE {} (EXCLUDING WATERMARKS)", like.table.value));
+    match place_of(name.span) {
+        Some(place) => error.at_place(place),
+        None => error,
+    }
+}
+
 /// The definition that `new` stands for, with what it takes over from `base`: its columns first.
 pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Result<CreateTable> {
     let mut table = CreateTable { like: None, ..new.clone() };
@@ -152,8 +161,14 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
     columns.extend(table.columns.into_iter().filter(|column| !taken.contains(&column.name.value)));
     table.columns = columns;
     if let Some(watermark) = &base.watermark {
-        let twice = new.watermark.as_ref().map(|_| "a WATERMARK");
-        let span = new.watermark.as_ref().and_then(|own| own.column.first()).map_or(new.name.span, |name| name.span);
+        let own = new.watermark.as_ref();
+        // Overwriting takes the place of the same column's only, as in Flink.
+        let other = own.filter(|own| like.merge(Part::Watermarks) == Merge::Overwriting && !own.is_of(watermark));
+        if let Some(name) = other.and_then(|own| own.column.first()) {
+            return Err(two_watermarks(name, like));
+        }
+        let twice = own.map(|_| "a WATERMARK");
+        let span = own.and_then(|own| own.column.first()).map_or(new.name.span, |name| name.span);
         if like.takes(Part::Watermarks, twice, span)? {
             table.watermark = Some(watermark.clone());
         }

@@ -9,7 +9,7 @@ use super::alter::{Alter, parse_alter};
 use super::ddl::{CreateTable, parse_create_table};
 use super::dialect::{FlinkDialect, parser_error, unsupported};
 use super::inquiry::{Inquiry, parse_describe, parse_show, parse_use};
-use super::text::spelled;
+use super::text::{place_of, spelled};
 use crate::error::{Error, ErrorKind, Result, nearest};
 
 /// How deep expressions and subqueries may nest.
@@ -100,15 +100,19 @@ pub(super) fn parse(tokens: &[TokenWithSpan]) -> Result<Statement> {
 fn missing_separator(error: &Error, tokens: &[TokenWithSpan]) -> Option<Error> {
     let place = error.place().filter(|_| error.kind() == ErrorKind::Script)?;
     let at = tokens.iter().position(|token| token.span.start == Location::new(place.line, place.column))?;
-    let (before, token) = (tokens.get(at.checked_sub(1)?)?, &tokens[at]);
-    let Token::Word(word) = &token.token else { return None };
-    let name = word.value.to_ascii_uppercase();
-    let starts = STARTS.contains(&name.as_str()) && word.quote_style.is_none();
-    if !starts || before.span.end.line >= token.span.start.line {
-        return None;
-    }
-    let error = Error::script(format!("the statement before this {name} has no ';' at its end"));
-    Some(error.at_place(place.clone()).help(format!("write a ';' at the end of line {}", before.span.end.line)))
+    // The parser may have taken the first word of the next statement for an alias.
+    [at, at.saturating_sub(1)].into_iter().find_map(|at| {
+        let (before, token) = (tokens.get(at.checked_sub(1)?)?, &tokens[at]);
+        let Token::Word(word) = &token.token else { return None };
+        let name = word.value.to_ascii_uppercase();
+        let starts = STARTS.contains(&name.as_str()) && word.quote_style.is_none();
+        if !starts || before.span.end.line >= token.span.start.line {
+            return None;
+        }
+        let error = Error::script(format!("the statement before this {name} has no ';' at its end"));
+        let error = error.help(format!("write a ';' at the end of line {}", before.span.end.line));
+        Some(error.at_place(place_of(token.span)?))
+    })
 }
 
 /// The words that statements start with.
