@@ -85,7 +85,7 @@ fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let scan = ScanSpec {
         table: "t".to_string(),
-        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
+        source: SourceSpec::Files(FilesSpec::new(path.display().to_string(), format.clone())),
         file_schema: schema.clone(),
         projection: (0..schema.len()).collect(),
         columns: Vec::new(),
@@ -95,7 +95,7 @@ fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let mut batches = Vec::new();
     for split in crate::source::open(&scan, 1 << 20).expect("opens") {
         let mut state = 0;
-        for block in 0..split.block_count() {
+        for block in 0..split.extent().blocks {
             let keep = &mut |batch| {
                 batches.push(batch);
                 Ok(())

@@ -4,6 +4,7 @@ use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
     Ident, InTarget, ObjectNamePart, Spanned, Subscript, TrimWhereField, UnaryOperator, Value,
 };
+use sqlparser::tokenizer::TokenWithSpan;
 
 use super::catalog::Catalog;
 use super::interval::{self, IntervalValue};
@@ -21,6 +22,8 @@ use crate::types::Type;
 pub(super) struct Binder<'a> {
     pub catalog: &'a Catalog,
     pub settings: &'a Settings,
+    /// The statement, for places that its syntax tree does not keep.
+    pub tokens: &'a [TokenWithSpan],
     pub arena: Arena,
     pub common_tables: Vec<CommonTable>,
     pub warnings: Vec<String>,
@@ -52,6 +55,7 @@ impl<'a> Binder<'a> {
         Binder {
             catalog,
             settings,
+            tokens: &[],
             arena: Arena::default(),
             common_tables: Vec::new(),
             warnings: Vec::new(),

@@ -34,6 +34,7 @@ pub enum Function {
     Math(Math),
     Time(Time),
     Nested(Nested),
+    Hash(Hash),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +149,8 @@ pub enum Nested {
     Sort,
     Min,
     Max,
-    /// ARRAY_CONCAT, ARRAY_APPEND and ARRAY_PREPEND.
+    Append,
+    Prepend,
     Concat,
     Intersect,
     Except,
@@ -162,6 +164,19 @@ pub enum Nested {
     MapUnion,
     TextToMap,
     SplitText,
+}
+
+/// Digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hash {
+    Md5,
+    Sha1,
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+    /// With the number of bits as second argument.
+    Sha2,
 }
 
 /// Functions of dates, times and intervals.

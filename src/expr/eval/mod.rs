@@ -13,6 +13,7 @@ mod conditional;
 mod decimal;
 mod format;
 mod function;
+mod hash;
 mod math;
 mod nested;
 mod nested_cast;
@@ -38,7 +39,7 @@ use arrow::compute::prep_null_mask_filter;
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use function::{Arithmetic, Compare, Function, Math, Nested, Text, Time, Unit};
+pub use function::{Arithmetic, Compare, Function, Hash, Math, Nested, Text, Time, Unit};
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -137,6 +138,7 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
         Function::Like => !literal(1) || args.len() > 2,
         Function::Similar | Function::Text(Text::Regexp | Text::RegexpExtract | Text::RegexpReplace) => !literal(1),
         Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        Function::Hash(Hash::Sha2) => !literal(1),
         Function::Nested(Nested::Map | Nested::Single | Nested::FromArrays | Nested::TextToMap) => true,
         _ => false,
     }
@@ -218,6 +220,7 @@ fn kernel(
         Function::Text(text) => strings::text(text, values, count),
         Function::Math(math) => math::math(math, values, &kinds, &data_type.kind, count),
         Function::Time(time) => times::time(time, values, &kinds, &data_type.kind, count, context),
+        Function::Hash(function) => hash::hash(function, values, count),
         Function::Nested(function) => nested::nested(function, values, &kinds, &data_type.kind, count),
         Function::And | Function::Or | Function::Coalesce => Err(Error::internal(format!("{function:?} as a kernel"))),
     }

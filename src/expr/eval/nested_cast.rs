@@ -97,7 +97,8 @@ fn lost_of_lists(lists: &Lists, parts: &[(&ArrayRef, &ArrayRef)]) -> Option<Null
 /// ROW, ARRAY or MAP as text: `(1, x)`, `[1, NULL]`, `{a=1}`.
 pub(super) fn to_text(value: &Value, from: &Type, context: &EvalContext) -> Result<ArrayRef> {
     let array = without_hidden(value.array())?;
-    let part = |column: &ArrayRef, kind: &Type| cast(&Value::Array(column.clone()), kind, &Type::string(), false, context);
+    let part =
+        |column: &ArrayRef, kind: &Type| cast(&Value::Array(column.clone()), kind, &Type::string(), false, context);
     match from {
         Type::Array(element) => {
             let lists = Lists::of(&Value::Array(array.clone()))?;

@@ -7,6 +7,7 @@
 mod casting;
 mod collections;
 mod functions;
+mod hashes;
 mod literal;
 mod names;
 mod nested;
@@ -22,8 +23,8 @@ use crate::types::{DataType, Type};
 pub use casting::{cast, coerce_assign};
 pub use functions::function;
 pub use literal::{
-    literal_binary, literal_bool, literal_date, literal_interval_day_second, literal_interval_year_month, literal_negative,
-    literal_null, literal_number, literal_string, literal_time, literal_timestamp,
+    literal_binary, literal_bool, literal_date, literal_interval_day_second, literal_interval_year_month,
+    literal_negative, literal_null, literal_number, literal_string, literal_time, literal_timestamp,
 };
 pub use names::{is_function, names};
 pub use nested::{array, field, fields, map, row, subscript};
