@@ -16,7 +16,7 @@ const DIGITS: u8 = 9;
 /// Reads and writes those columns with all of their digits that a pipeline only hands on.
 pub(super) fn keep_hidden(pipeline: &mut Pipeline) {
     let prints_digits = match &pipeline.sink.connector {
-        SinkConnector::Filesystem { format, .. } => is_text(format),
+        SinkConnector::Filesystem { format, .. } | SinkConnector::Stdout { format, .. } => is_text(format),
         SinkConnector::Print { .. } => true,
         SinkConnector::Blackhole | SinkConnector::Collect => false,
     };
@@ -86,7 +86,9 @@ fn is_handed_on(node: &Node, output: usize) -> bool {
                 expr.for_each_column(&mut |column| reads |= column == *index);
                 reads && !matches!(expr, Expr::Column { .. })
             };
-            matches!(&scan.source, SourceSpec::Files(files) if is_text(&files.format))
+            // Behind the projected columns stand those that the place of the file tells.
+            *index < scan.projection.len()
+                && matches!(&scan.source, SourceSpec::Files(files) if is_text(&files.format))
                 && widened(&scan.columns[output].data_type().kind).is_some()
                 && !scan.columns.iter().any(computes)
         }
