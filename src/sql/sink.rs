@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::binder::{Binder, Context};
 use super::catalog::{Entry, Table};
+use super::digits;
 use super::logical::ColumnId;
 use super::lower::Lowering;
 use super::query::Relation;
@@ -40,7 +41,9 @@ impl Binder<'_> {
         let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
         let root = named(root, &names);
         ignored.append(&mut lowering.ignored);
-        Ok(Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } })
+        let mut pipeline = Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } };
+        digits::keep_hidden(&mut pipeline);
+        Ok(pipeline)
     }
 
     /// Plans a SELECT whose rows the caller takes.

@@ -205,7 +205,7 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
         ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
         ("SELECT «JSON_OBJECTAGG(KEY k VALUE v) FROM src".to_string(), "JSON_OBJECTAGG"),
-        ("SELECT «JSON_VALUE(k, '$.a' RETURNING INT) FROM src".to_string(), "RETURNING in JSON_VALUE"),
+        ("SELECT «JSON_VALUE(k, '$.a[?(@.b)]') FROM src".to_string(), "a filter [?(…)] in a JSON path"),
         ("SELECT CAST(k AS «MULTISET<INT>) FROM src".to_string(), "MULTISET"),
         ("«SHOW PARTITIONS src".to_string(), "SHOW PARTITIONS"),
         ("ALTER TABLE src «ADD (n INT)".to_string(), "ALTER TABLE … ADD"),
