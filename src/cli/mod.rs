@@ -118,17 +118,17 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            diagnostic::print(&error, script.as_deref());
+            diagnostic::print(&error, script.as_ref());
             ExitCode::from(error.exit_code())
         }
     }
 }
 
-fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> (Option<String>, Result<()>) {
+fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> (Option<Loaded>, Result<()>) {
     match args.load() {
         Ok(loaded) => {
             let outcome = command(&loaded);
-            (Some(loaded.text), outcome)
+            (Some(loaded), outcome)
         }
         Err(error) => (None, Err(error)),
     }
