@@ -14,9 +14,12 @@ mod remedy;
 mod text;
 
 pub use self::csv::CsvOptions;
+pub(crate) use self::csv::scan::{Ending, Scan, Syntax};
 pub use self::json::JsonOptions;
+pub(crate) use self::parquet::flink_type;
 pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
 pub use self::parse::TimestampStyle;
+pub(crate) use self::parse::{csv_date, csv_time, iso_date, timestamp};
 pub use self::path::{InputFile, local_path};
 pub use self::text::{Failure, Output, Step, TextDecoder};
 

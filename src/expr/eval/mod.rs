@@ -33,6 +33,7 @@ use arrow::compute::prep_null_mask_filter;
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
+pub(crate) use format::DateReader;
 pub use function::{Arithmetic, Compare, Function, Math, Text, Time, Unit};
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;

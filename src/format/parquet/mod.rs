@@ -4,5 +4,6 @@ mod cast;
 mod read;
 mod write;
 
+pub(crate) use cast::flink_type;
 pub use read::ParquetReader;
 pub use write::{ParquetPart, append_parquet_parts, parquet_is_empty};
