@@ -4,10 +4,11 @@ use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     DataType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
 };
 
 use crate::error::{Error, Result};
+use crate::types::{Schema, Type};
 
 /// One column's values.
 pub(crate) enum Cells<'a> {
@@ -19,11 +20,23 @@ pub(crate) enum Cells<'a> {
     Int64(&'a [i64]),
     Float32(&'a [f32]),
     Float64(&'a [f64]),
-    Decimal { values: &'a [i128], scale: u8 },
+    Decimal {
+        values: &'a [i128],
+        scale: u8,
+    },
     Text(&'a StringArray),
     Date(&'a [i32]),
     Time(&'a [i32]),
-    Timestamp { values: &'a [i64], per_second: i64, zoned: bool },
+    Timestamp {
+        values: &'a [i64],
+        per_second: i64,
+        zoned: bool,
+    },
+    /// Nanoseconds since 1970.
+    WideTimestamp {
+        values: &'a [i128],
+        zoned: bool,
+    },
 }
 
 /// A column's values and which of them are NULL.
@@ -39,12 +52,15 @@ impl CellColumn<'_> {
     }
 }
 
-/// Unpacks the columns of a batch.
-pub(crate) fn cells(batch: &RecordBatch) -> Result<Vec<CellColumn<'_>>> {
-    batch.columns().iter().map(|array| Ok(CellColumn { cells: unpack(array)?, nulls: array.nulls() })).collect()
+/// Unpacks the columns of a batch of the schema `schema`.
+pub(crate) fn cells<'a>(batch: &'a RecordBatch, schema: &Schema) -> Result<Vec<CellColumn<'a>>> {
+    let columns = batch.columns().iter().zip(&schema.fields);
+    let unpacked = columns
+        .map(|(array, field)| Ok(CellColumn { cells: unpack(array, &field.data_type.kind)?, nulls: array.nulls() }));
+    unpacked.collect()
 }
 
-fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
+fn unpack<'a>(array: &'a dyn Array, kind: &Type) -> Result<Cells<'a>> {
     fn values<T: arrow::datatypes::ArrowPrimitiveType>(array: &dyn Array) -> &[T::Native] {
         array.as_primitive::<T>().values()
     }
@@ -57,6 +73,10 @@ fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
         DataType::Int64 => Cells::Int64(values::<Int64Type>(array)),
         DataType::Float32 => Cells::Float32(values::<Float32Type>(array)),
         DataType::Float64 => Cells::Float64(values::<Float64Type>(array)),
+        DataType::Decimal128(..) if kind.is_wide_timestamp() => Cells::WideTimestamp {
+            values: values::<arrow::datatypes::Decimal128Type>(array),
+            zoned: matches!(kind, Type::TimestampLtz(_)),
+        },
         DataType::Decimal128(_, scale) => Cells::Decimal {
             values: values::<arrow::datatypes::Decimal128Type>(array),
             scale: u8::try_from(*scale).unwrap_or(0),
@@ -68,8 +88,7 @@ fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
             let (values, per_second) = match unit {
                 TimeUnit::Millisecond => (values::<TimestampMillisecondType>(array), 1_000),
                 TimeUnit::Microsecond => (values::<TimestampMicrosecondType>(array), 1_000_000),
-                TimeUnit::Nanosecond => (values::<TimestampNanosecondType>(array), 1_000_000_000),
-                TimeUnit::Second => return Err(unexpected(array.data_type())),
+                TimeUnit::Second | TimeUnit::Nanosecond => return Err(unexpected(array.data_type())),
             };
             Cells::Timestamp { values, per_second, zoned: zone.is_some() }
         }

@@ -152,7 +152,7 @@ impl FormatSpec {
     pub fn text_encoder(&self, schema: &Schema) -> Option<TextEncoder> {
         match self {
             FormatSpec::Csv(options) => {
-                Some(TextEncoder(Encoder::Csv(Box::new(csv::encode::CsvEncoder::new(options)))))
+                Some(TextEncoder(Encoder::Csv(Box::new(csv::encode::CsvEncoder::new(options, schema)))))
             }
             FormatSpec::Json(options) => {
                 Some(TextEncoder(Encoder::Json(json::encode::JsonEncoder::new(options, schema))))

@@ -21,7 +21,8 @@ use crate::plan::{JobPlan, SinkSpec};
 use crate::shard::program::Program;
 use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source;
+use crate::source::{self, Extent, Wake};
+use crate::types::Schema;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 pub use summary::JobSummary;
@@ -64,13 +65,19 @@ pub trait Report {
     /// Something the user should know, one line.
     fn notice(&mut self, _text: &str) {}
     /// About ten times a second.
-    fn progress(&mut self, _snapshot: &Snapshot) {}
+    fn progress(&mut self, _snapshot: &Snapshot) -> Result<()> {
+        Ok(())
+    }
     /// A statement's job is about to run.
     fn statement_begins(&mut self, _plan: &JobPlan) -> Result<()> {
         Ok(())
     }
     /// The text of an EXPLAIN statement.
     fn explain(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+    /// The rows that SHOW or DESCRIBE answers.
+    fn answer(&mut self, _schema: &Schema, _rows: &RecordBatch) -> Result<()> {
         Ok(())
     }
     /// A statement's job has ended well.
@@ -81,7 +88,7 @@ pub trait Report {
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
-    /// Rows of a print sink, in such an order too.
+    /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
@@ -186,13 +193,16 @@ fn run_shards(
     started: Instant,
     report: &mut dyn Report,
 ) -> Result<(Totals, Vec<u64>)> {
-    let block_counts: Vec<usize> = splits.iter().map(|entry| entry.split.block_count()).collect();
+    let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
-    let progress = Arc::new(Progress::new(&block_counts, shards, in_flight));
+    let progress = Arc::new(Progress::new(&extents, shards, in_flight));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();
-    for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
+    let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
+    let wake: Wake = endpoints[0].waker().into();
+    splits.iter().for_each(|entry| entry.split.start(&wake, splits.len() == 1));
+    for (shard, endpoint) in endpoints.into_iter().enumerate() {
         let outputs = open_outputs(sinks, shard, &events)?;
         let parts = ShardParts {
             program: program.clone(),
@@ -306,7 +316,8 @@ fn watch(
             fail(&mut outcome, Err(Error::cancelled()), progress);
         }
         if Instant::now() >= next_report {
-            report.progress(&snapshot());
+            let result = report.progress(&snapshot());
+            fail(&mut outcome, result, progress);
             next_report = Instant::now() + WATCH_INTERVAL;
         }
     }

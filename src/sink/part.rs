@@ -37,7 +37,7 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
             Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer: Vec::with_capacity(BUFFER_BYTES) })
         }
         None => {
-            let part = ParquetPart::new(file, &path.display().to_string(), schema.to_arrow())?;
+            let part = ParquetPart::new(file, &path.display().to_string(), schema)?;
             Box::new(ColumnPart(Box::new(part)))
         }
     })

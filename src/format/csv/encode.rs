@@ -8,6 +8,7 @@ use super::super::{fast, print};
 use super::CsvOptions;
 use crate::error::Result;
 use crate::numbers;
+use crate::types::Schema;
 
 /// Jackson quotes every text longer than this (in UTF-16 units) without looking at it.
 const UNQUOTED_LENGTH_MAX: usize = 24;
@@ -23,12 +24,13 @@ pub(crate) struct CsvEncoder {
     suspicious: [bool; 256],
     /// A plain timestamp holds digits, minus, colon, point and a blank: whether that gets quotes.
     quote_timestamps: bool,
+    schema: Schema,
     scratch: Vec<u8>,
     day: DayText,
 }
 
 impl CsvEncoder {
-    pub fn new(options: &CsvOptions) -> Self {
+    pub fn new(options: &CsvOptions, schema: &Schema) -> Self {
         let mut suspicious = [false; 256];
         if let Some(quote) = options.quote {
             // Everything up to the highest of the special characters, which spares Jackson a closer look,
@@ -44,13 +46,14 @@ impl CsvEncoder {
             null_literal: options.null_literal.clone().unwrap_or_default().into_bytes(),
             quote_timestamps: suspicious[usize::from(b' ')],
             suspicious,
+            schema: schema.clone(),
             scratch: Vec::new(),
             day: DayText::default(),
         }
     }
 
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = cells(batch)?;
+        let columns = cells(batch, &self.schema)?;
         out.reserve(batch.num_rows() * columns.len() * 12);
         for row in 0..batch.num_rows() {
             for (index, column) in columns.iter().enumerate() {
@@ -140,6 +143,12 @@ fn temporal(cells: &Cells<'_>, row: usize, out: &mut Vec<u8>, day: &mut DayText)
         }
         Cells::Timestamp { values, per_second, zoned } => {
             print::timestamp(out, values[row], *per_second, b' ', day);
+            if *zoned {
+                out.push(b'Z');
+            }
+        }
+        Cells::WideTimestamp { values, zoned } => {
+            print::wide_timestamp(out, values[row], b' ', day);
             if *zoned {
                 out.push(b'Z');
             }

@@ -19,6 +19,7 @@ pub(crate) struct JsonEncoder {
     omit_nulls: bool,
     plain_decimals: bool,
     between: u8,
+    schema: Schema,
     day: DayText,
 }
 
@@ -39,12 +40,13 @@ impl JsonEncoder {
             omit_nulls: options.omit_nulls,
             plain_decimals: options.plain_decimals,
             between: if options.timestamps == TimestampStyle::Iso { b'T' } else { b' ' },
+            schema: schema.clone(),
             day: DayText::default(),
         }
     }
 
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = cells(batch)?;
+        let columns = cells(batch, &self.schema)?;
         out.reserve(batch.num_rows() * columns.len() * 24);
         for row in 0..batch.num_rows() {
             let start = out.len();
@@ -98,6 +100,11 @@ impl JsonEncoder {
             Cells::Timestamp { values, per_second, zoned } => {
                 out.push(b'"');
                 print::timestamp(out, values[row], *per_second, self.between, &mut self.day);
+                out.extend_from_slice(if *zoned { b"Z\"" } else { b"\"" });
+            }
+            Cells::WideTimestamp { values, zoned } => {
+                out.push(b'"');
+                print::wide_timestamp(out, values[row], self.between, &mut self.day);
                 out.extend_from_slice(if *zoned { b"Z\"" } else { b"\"" });
             }
         }

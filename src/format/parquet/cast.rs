@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    Array, ArrayRef, AsArray, Decimal128Array, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
 };
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
-    DataType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    DataType, Decimal128Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType,
 };
 use arrow::error::ArrowError;
@@ -52,14 +53,21 @@ pub(crate) fn flink_type(found: &DataType) -> Option<Type> {
 }
 
 /// Whether values of a file's type may be read as a declared one at all.
-pub(crate) fn fits(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn fits(from: &DataType, kind: &Type) -> bool {
+    match from {
+        DataType::Dictionary(_, values) => fits(values, kind),
+        DataType::Timestamp(..) => kind.is_timestamp(),
+        _ => !kind.is_timestamp() && converts(from, &kind.to_arrow()),
+    }
+}
+
+fn converts(from: &DataType, to: &DataType) -> bool {
     use DataType::{
-        Binary, BinaryView, Boolean, Date32, Decimal32, Decimal64, Decimal128, Decimal256, Dictionary, FixedSizeBinary,
-        Float16, Float32, Float64, LargeBinary, LargeUtf8, Time32, Time64, Timestamp, Utf8, Utf8View,
+        Binary, BinaryView, Boolean, Date32, Decimal32, Decimal64, Decimal128, Decimal256, FixedSizeBinary, Float16,
+        Float32, Float64, LargeBinary, LargeUtf8, Time32, Time64, Utf8, Utf8View,
     };
     match (from, to) {
-        (Dictionary(_, values), _) => fits(values, to),
-        (Boolean, Boolean) | (Date32, Date32) | (Timestamp(..), Timestamp(..)) => true,
+        (Boolean, Boolean) | (Date32, Date32) => true,
         (Time32(_) | Time64(_), Time32(_)) => true,
         (Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView, Utf8) => true,
         (Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | FixedSizeBinary(_), Binary) => true,
@@ -86,6 +94,7 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowErr
         (DataType::Timestamp(from, _), DataType::Timestamp(unit, zone)) => {
             timestamps(array, *from, *unit, zone.clone())
         }
+        (DataType::Timestamp(from, _), DataType::Decimal128(..)) => wide_timestamps(array, *from),
         _ => cast_strictly(array, to),
     }
 }
@@ -103,14 +112,41 @@ fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Timestamps in another unit: finer digits are cut off towards the past, also before 1970.
-fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {
-    let values = match from {
+fn counts(array: &ArrayRef, unit: TimeUnit) -> &[i64] {
+    match unit {
         TimeUnit::Second => array.as_primitive::<TimestampSecondType>().values(),
         TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().values(),
         TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().values(),
         TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().values(),
-    };
+    }
+}
+
+/// Timestamps as TIMESTAMP(7) to TIMESTAMP(9) lie in memory.
+fn wide_timestamps(array: &ArrayRef, from: TimeUnit) -> Result<ArrayRef, ArrowError> {
+    let factor = i128::from(1_000_000_000 / per_second(from));
+    let values = counts(array, from).iter().map(|value| i128::from(*value) * factor).collect();
+    Ok(Arc::new(Decimal128Array::new(values, array.nulls().cloned()).with_precision_and_scale(38, 9)?))
+}
+
+/// What a Parquet file has for TIMESTAMP(7) to TIMESTAMP(9): nanoseconds in 64 bits. `Err`: the first row that they do
+/// not reach.
+pub(crate) fn to_nanoseconds(array: &ArrayRef, zone: Option<Arc<str>>) -> Result<ArrayRef, usize> {
+    let wide = array.as_primitive::<Decimal128Type>();
+    let mut values = Vec::with_capacity(wide.len());
+    for (row, value) in wide.values().iter().enumerate() {
+        values.push(match i64::try_from(*value) {
+            Ok(value) => value,
+            // What lies under a NULL does not count.
+            Err(_) if wide.is_null(row) => 0,
+            Err(_) => return Err(row),
+        });
+    }
+    Ok(Arc::new(TimestampNanosecondArray::new(values.into(), wide.nulls().cloned()).with_timezone_opt(zone)))
+}
+
+/// Timestamps in another unit: finer digits are cut off towards the past, also before 1970.
+fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {
+    let values = counts(array, from);
     let (source, target) = (per_second(from), per_second(to));
     let nulls = array.nulls().cloned();
     let values: Vec<i64> = if source > target {
@@ -128,9 +164,10 @@ fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<s
     };
     let values = values.into();
     Ok(match to {
-        TimeUnit::Second => return Err(ArrowError::CastError("no column counts seconds".to_string())),
         TimeUnit::Millisecond => Arc::new(TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone)),
         TimeUnit::Microsecond => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
-        TimeUnit::Nanosecond => Arc::new(TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone)),
+        TimeUnit::Second | TimeUnit::Nanosecond => {
+            return Err(ArrowError::CastError("no column counts seconds or nanoseconds".to_string()));
+        }
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -193,7 +193,7 @@ fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> 
         }));
     };
     let found = fields[root].data_type();
-    if !fits(found, &kind.to_arrow()) {
+    if !fits(found, kind) {
         return Err(unfit(name, found, kind).in_file(path));
     }
     Ok(root)
@@ -201,7 +201,7 @@ fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> 
 
 /// Names the file's type as a script does, and only offers it if the column can then be read.
 fn unfit(name: &str, found: &DataType, kind: &Type) -> Error {
-    let readable = flink_type(found).filter(|readable| fits(found, &readable.to_arrow()));
+    let readable = flink_type(found).filter(|readable| fits(found, readable));
     let shown = readable.as_ref().map_or_else(|| found.to_string(), Type::to_string);
     let error = Error::data(format!("column `{name}` is {shown} in the file, but the table declares it as {kind}"));
     let Some(readable) = readable else {
@@ -220,7 +220,7 @@ fn unfit(name: &str, found: &DataType, kind: &Type) -> Error {
     error.help(format!("declare it {readable}{computed}"))
 }
 
-/// INT96 timestamps are read in the declared unit: nanoseconds would end in 2262.
+/// INT96 timestamps are read in the declared unit, for nanoseconds end in 2262: only TIMESTAMP(7) and finer ask for them.
 fn with_exact_int96(
     path: &str,
     metadata: ArrowReaderMetadata,
@@ -235,9 +235,11 @@ fn with_exact_int96(
     let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
     let mut changed = false;
     for (field, root) in declared.iter().zip(roots) {
-        if is_int96(*root)
-            && let DataType::Timestamp(unit, _) = field.data_type.kind.to_arrow()
-        {
+        if is_int96(*root) && field.data_type.kind.is_timestamp() {
+            let unit = match field.data_type.kind.to_arrow() {
+                DataType::Timestamp(unit, _) => unit,
+                _ => TimeUnit::Nanosecond,
+            };
             fields[*root] = fields[*root].clone().with_data_type(DataType::Timestamp(unit, None));
             changed = true;
         }

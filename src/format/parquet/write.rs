@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Decimal128Type, Field as ArrowField, Schema as ArrowSchema, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnCloseResult;
@@ -13,7 +15,10 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 
+use super::cast::to_nanoseconds;
 use crate::error::{Error, Result};
+use crate::format::print;
+use crate::types::{Schema, Type};
 
 /// Bounds what the writer holds in memory, and is what readers work on at a time.
 const ROW_GROUP_ROWS: usize = 1 << 20;
@@ -22,6 +27,10 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 pub struct ParquetPart {
     writer: ArrowWriter<File>,
     path: String,
+    /// Of the file, where timestamps of 7 to 9 digits are nanoseconds in 64 bits.
+    schema: SchemaRef,
+    /// Those columns.
+    wide: Vec<usize>,
 }
 
 fn failed(doing: &str, path: &str, error: ParquetError) -> Error {
@@ -47,16 +56,55 @@ impl ParquetPart {
     ///
     /// # Errors
     /// Io, if its start cannot be written.
-    pub fn new(file: File, path: &str, schema: SchemaRef) -> Result<Self> {
-        let writer =
-            ArrowWriter::try_new(file, schema, Some(properties())).map_err(|error| failed("write", path, error))?;
-        Ok(ParquetPart { writer, path: path.to_string() })
+    pub fn new(file: File, path: &str, schema: &Schema) -> Result<Self> {
+        let is_wide = |index: &usize| schema.fields[*index].data_type.kind.is_wide_timestamp();
+        let wide = (0..schema.len()).filter(is_wide).collect();
+        let mut part = Self::of_arrow(file, path, file_schema(schema))?;
+        part.wide = wide;
+        Ok(part)
+    }
+
+    /// Starts a file of batches that are written as they are.
+    ///
+    /// # Errors
+    /// Io, if its start cannot be written.
+    pub(crate) fn of_arrow(file: File, path: &str, schema: SchemaRef) -> Result<Self> {
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties()))
+            .map_err(|error| failed("write", path, error))?;
+        Ok(ParquetPart { writer, path: path.to_string(), schema, wide: Vec::new() })
     }
 
     /// # Errors
-    /// Io, if a row group cannot be written.
+    /// Io, if a row group cannot be written; Data, for a timestamp of 7 to 9 digits that Parquet cannot hold.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(batch).map_err(|error| failed("write", &self.path, error))
+        let written =
+            if self.wide.is_empty() { self.writer.write(batch) } else { self.writer.write(&self.narrow(batch)?) };
+        written.map_err(|error| failed("write", &self.path, error))
+    }
+
+    /// The batch as the file has it.
+    fn narrow(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut columns = batch.columns().to_vec();
+        for index in &self.wide {
+            let field = self.schema.field(*index);
+            let zone = match field.data_type() {
+                DataType::Timestamp(_, zone) => zone.clone(),
+                _ => None,
+            };
+            columns[*index] = to_nanoseconds(&columns[*index], zone).map_err(|row| {
+                let mut text = Vec::new();
+                let nanos = columns[*index].as_primitive::<Decimal128Type>().value(row);
+                print::wide_timestamp(&mut text, nanos, b' ', &mut print::DayText::default());
+                let text = String::from_utf8_lossy(&text).into_owned();
+                Error::data(format!(
+                    "column `{}`: {text} does not fit into Parquet, whose nanoseconds reach from 1677-09-21 to 2262-04-11",
+                    field.name()
+                ))
+                .in_file(&self.path)
+                .help("declare the sink's column with 6 fractional digits or fewer, which reach all years")
+            })?;
+        }
+        Ok(RecordBatch::try_new(self.schema.clone(), columns)?)
     }
 
     /// Completes the file.
@@ -67,6 +115,18 @@ impl ParquetPart {
         self.writer.close().map_err(|error| failed("write", &self.path, error))?;
         Ok(())
     }
+}
+
+/// The file's columns: Parquet counts nanoseconds in 64 bits.
+fn file_schema(schema: &Schema) -> SchemaRef {
+    let field = |field: &crate::types::Field| {
+        let kind = &field.data_type.kind;
+        let zone = matches!(kind, Type::TimestampLtz(_)).then(|| "UTC".into());
+        let wide = kind.is_wide_timestamp();
+        let found = if wide { DataType::Timestamp(TimeUnit::Nanosecond, zone) } else { kind.to_arrow() };
+        ArrowField::new(&field.name, found, true)
+    };
+    Arc::new(ArrowSchema::new(schema.fields.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Writes the row groups of all parts, which have one schema, into `target`; nothing is decoded.

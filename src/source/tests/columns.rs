@@ -17,7 +17,7 @@ use crate::types::Type;
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).expect("a batch");
     let file = std::fs::File::create(path).expect("created");
-    let mut part = ParquetPart::new(file, "test", batch.schema()).expect("begun");
+    let mut part = ParquetPart::of_arrow(file, "test", batch.schema()).expect("begun");
     part.write(&batch).expect("written");
     part.finish().expect("finished");
 }
@@ -182,7 +182,7 @@ fn a_row_group_with_long_texts_is_read_in_blocks_that_fit_into_memory() {
     for (column, blocks) in [(0, 3), (1, 3), (2, 1)] {
         let scan = scan(&path, &FormatSpec::Parquet, &schema, &[column]);
         let splits = open(&scan, 1).expect("opens");
-        assert_eq!(splits[0].block_count(), blocks, "column {column}");
+        assert_eq!(splits[0].extent().blocks, blocks, "column {column}");
         let (rows, stats) = read(&scan, 1, 8_192).expect("rows");
         assert_eq!(stats.rows, count as u64);
         let expected = match column {
