@@ -159,11 +159,21 @@ fn read_files(kind: &str, name: &str, good: &[Vec<u8>], tokens: &[&str], tables:
 }
 
 fn decode(scan: &ScanSpec, block_bytes: usize) -> transom::error::Result<()> {
+    let wake: source::Wake = Arc::new(|| {});
     for split in source::open(scan, block_bytes)? {
-        let mut state = 0;
-        for block in 0..split.block_count() {
-            split.decode(block, state, 64, &mut |_| Ok(()))?;
-            state = split.probe(block)?.0[usize::from(state)];
+        let (mut state, mut block) = (0, 0);
+        split.start(&wake, true);
+        loop {
+            let extent = split.extend();
+            if block < extent.blocks {
+                split.decode(block, state, 64, &mut |_| Ok(()))?;
+                state = split.probe(block)?.0[usize::from(state)];
+                block += 1;
+            } else if extent.complete {
+                break;
+            } else {
+                std::thread::yield_now();
+            }
         }
     }
     Ok(())

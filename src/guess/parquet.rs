@@ -3,9 +3,7 @@
 use std::fs::File;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{
-    DataType as ArrowType, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-};
+use arrow::datatypes::{DataType as ArrowType, Int64Type, TimeUnit, TimestampMillisecondType};
 use arrow::util::display::array_value_to_string;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
@@ -126,6 +124,15 @@ fn nulls(metadata: &ArrowReaderMetadata, name: &str) -> Option<u64> {
 /// Looks at the times of one column; whether at all of them.
 fn measure(path: &str, schema: &Schema, candidate: &mut Candidate, all: bool) -> Result<bool> {
     let [(_, Place::Field(index))] = candidate.places[..] else { return Ok(true) };
+    // Milliseconds are enough, whatever the column holds.
+    let mut schema = schema.clone();
+    for field in &mut schema.fields {
+        match &mut field.data_type.kind {
+            Type::Timestamp(digits) | Type::TimestampLtz(digits) => *digits = 3,
+            _ => {}
+        }
+    }
+    let schema = &schema;
     let reader = ParquetReader::open(path, schema, &[index])?;
     let blocks = reader.block_count();
     let step = if all { 1 } else { blocks.div_ceil(BLOCKS).max(1) };
@@ -143,14 +150,9 @@ fn measure(path: &str, schema: &Schema, candidate: &mut Candidate, all: bool) ->
 }
 
 fn millis(column: &ArrayRef, row: usize, form: &mut Form) -> Option<i64> {
-    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Nanosecond};
     match column.data_type() {
-        ArrowType::Timestamp(Millisecond, _) => Some(column.as_primitive::<TimestampMillisecondType>().value(row)),
-        ArrowType::Timestamp(Microsecond, _) => {
-            Some(column.as_primitive::<TimestampMicrosecondType>().value(row).div_euclid(1_000))
-        }
-        ArrowType::Timestamp(Nanosecond, _) => {
-            Some(column.as_primitive::<TimestampNanosecondType>().value(row).div_euclid(1_000_000))
+        ArrowType::Timestamp(TimeUnit::Millisecond, _) => {
+            Some(column.as_primitive::<TimestampMillisecondType>().value(row))
         }
         ArrowType::Int64 => form.read(&column.as_primitive::<Int64Type>().value(row).to_string()),
         ArrowType::Utf8 => form.read(column.as_string::<i32>().value(row)),

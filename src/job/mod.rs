@@ -4,6 +4,7 @@ mod output;
 mod overlap;
 mod summary;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -123,7 +124,7 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     let started = Instant::now();
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
-    let splits = open_splits(&program, options)?;
+    let splits = open_splits(&program, options, report)?;
     overlap::check_sources(&program.sinks, splits.iter().map(|entry| entry.split.name()))?;
     let mut sinks = Vec::new();
     for spec in &program.sinks {
@@ -174,10 +175,19 @@ fn shard_count(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) ->
     options.shards.clamp(1, most)
 }
 
-fn open_splits(program: &Program, options: &RunOptions) -> Result<Arc<Vec<SplitEntry>>> {
+fn open_splits(program: &Program, options: &RunOptions, report: &mut dyn Report) -> Result<Arc<Vec<SplitEntry>>> {
     let mut splits = Vec::new();
     for (branch, reads) in program.branches.iter().enumerate() {
         let opened = source::open(&reads.scan, options.block_bytes)?;
+        let mut told = BTreeSet::new();
+        for split in &opened {
+            for missing in split.missing() {
+                let notice = format!("{} has {missing}; table `{}` takes NULL for it", split.name(), reads.scan.table);
+                if told.insert(missing) {
+                    report.notice(&notice);
+                }
+            }
+        }
         splits.extend(opened.into_iter().map(|split| SplitEntry { branch, split }));
     }
     Ok(Arc::new(splits))

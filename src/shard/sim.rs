@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::exchange::mesh;
 use crate::exchange::progress::Progress;
 use crate::expr::Expr;
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{
     Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
@@ -125,7 +125,7 @@ fn scan() -> ScanSpec {
     let columns = schema().fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
     ScanSpec {
         table: "events".into(),
-        source: SourceSpec::Files(FilesSpec::new("", FormatSpec::Parquet)),
+        source: SourceSpec::Files(FilesSpec::new("", FormatSpec::Parquet(ParquetOptions::default()))),
         file_schema: schema(),
         projection: vec![0, 1, 2],
         columns,

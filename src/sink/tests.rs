@@ -12,7 +12,7 @@ use arrow::array::{
 
 use super::{Sink, open};
 use crate::error::{ErrorKind, Place};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::plan::{FilesSpec, Options, ScanSpec, SinkConnector, SinkSpec, SourceSpec};
 use crate::types::{Field, Schema, Type};
 
@@ -125,6 +125,7 @@ const FORMATS: &[&[(&str, &str)]] = &[
     &[("format", "json"), ("json.timestamp-format.standard", "ISO-8601")],
     &[("format", "json"), ("json.encode.ignore-null-fields", "true"), ("json.encode.decimal-as-plain-number", "true")],
     &[("format", "parquet")],
+    &[("format", "avro"), ("avro.timestamp_mapping.legacy", "false")],
 ];
 
 #[test]
@@ -307,7 +308,7 @@ fn parquet_refuses_nanoseconds_that_it_cannot_hold() {
     let column = Decimal128Array::from(vec![Some(0), None, Some(253_402_300_799_999_999_999)]);
     let column = column.with_precision_and_scale(38, 9).expect("fits");
     let batch = RecordBatch::try_new(schema.to_arrow(), vec![Arc::new(column)]).expect("a batch");
-    let sink = sink(&path, &FormatSpec::Parquet, &schema, 1);
+    let sink = sink(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema, 1);
     let mut writer = sink.writer(0).expect("a writer");
     writer.write(&batch.slice(0, 2)).expect("within the range");
     let error = writer.write(&batch).expect_err("beyond 2262");

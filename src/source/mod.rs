@@ -1,5 +1,6 @@
 //! Reading tables in blocks: each file is one split, cut into blocks that any shard may decode.
 
+mod avro;
 mod cutter;
 mod files;
 mod lines;
@@ -91,13 +92,17 @@ pub trait Split: Send + Sync {
     fn start(&self, _wake: &Wake, _alone: bool) {}
     /// Size in bytes, for progress.
     fn bytes(&self) -> u64;
+    /// Columns that are read as NULL because the file has them not: "no column `k`", with the nearest name.
+    fn missing(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Looks through a block for what later blocks must know. Cheap against decoding it.
     fn probe(&self, block: usize) -> Result<Transition>;
     /// Decodes a block into batches of at most `batch_rows` rows with the scan's projected physical
     /// columns, in file order, and hands each to `out`. `entry`: the state in which the block begins.
     ///
     /// # Errors
-    /// Kind Data with file, line (record for Parquet: row), column and the offending text.
+    /// Kind Data with file, line (row of Parquet, record of Avro), column and the offending text.
     fn decode(
         &self,
         block: usize,
@@ -123,9 +128,13 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
     let mut splits: Vec<Arc<dyn Split>> = Vec::new();
     for path in files::find(files, &scan.table)? {
         splits.push(match files.format {
-            FormatSpec::Parquet => {
+            FormatSpec::Parquet(_) => {
                 refuse_packed(&path, files)?;
                 Arc::new(parquet::ParquetSplit::open(scan, &path)?)
+            }
+            FormatSpec::Avro(_) => {
+                refuse_packed(&path, files)?;
+                Arc::new(avro::AvroSplit::open(scan, &path, block_bytes)?)
             }
             FormatSpec::Csv(_) | FormatSpec::Json(_) => {
                 open_text(scan, files, &path, (block_bytes, splits.len() < FILES_KEPT_OPEN))?

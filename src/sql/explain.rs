@@ -52,7 +52,8 @@ fn format_name(format: &FormatSpec) -> &'static str {
     match format {
         FormatSpec::Csv(_) => "csv",
         FormatSpec::Json(_) => "json",
-        FormatSpec::Parquet => "parquet",
+        FormatSpec::Parquet(_) => "parquet",
+        FormatSpec::Avro(_) => "avro",
     }
 }
 

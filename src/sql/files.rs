@@ -77,7 +77,7 @@ impl Table {
 
 /// A format whose files are not read from the start to the end.
 fn is_columnar(format: &FormatSpec) -> bool {
-    matches!(format, FormatSpec::Parquet)
+    matches!(format, FormatSpec::Parquet(_) | FormatSpec::Avro(_))
 }
 
 fn compression(options: &mut Options) -> Result<Compression> {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{read, scan, schema, spec};
 use crate::error::{Error, ErrorKind};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::plan::{Codec, Compression, SourceSpec};
 use crate::source::{FILES_KEPT_OPEN, open};
 use crate::types::Type;
@@ -28,7 +28,7 @@ fn a_fifo_is_refused_without_waiting_for_a_writer() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("events.csv");
     assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
-    for format in [csv(), FormatSpec::Parquet] {
+    for format in [csv(), FormatSpec::Parquet(ParquetOptions::default())] {
         for path in [path.as_path(), folder.path()] {
             let error = refusal(path, &format);
             assert!(error.message().contains("events.csv: it is not a regular file"), "{error}");
@@ -109,7 +109,9 @@ fn archives_and_packed_columns_are_refused_when_they_are_opened_with_the_command
     }
     let path = folder.path().join("a.parquet.gz");
     std::fs::write(&path, b"\x1F\x8B").expect("written");
-    let error = open(&scan(&path, &FormatSpec::Parquet, &schema(&COLUMNS), &[0]), 64).err().expect("must be refused");
+    let error = open(&scan(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema(&COLUMNS), &[0]), 64)
+        .err()
+        .expect("must be refused");
     assert!(error.message().contains("parquet file compressed with gzip"), "{error}");
 }
 

@@ -128,7 +128,7 @@ fn wrong_options_are_reported_with_a_remedy() {
     let error = fails(&[("format", "cvs")]);
     assert_eq!((error.kind(), error.remedy()), (ErrorKind::Script, Some("did you mean 'csv'?")));
     assert_eq!(error.place().map(|place| place.line), Some(3));
-    assert_eq!(fails(&[("format", "avro")]).kind(), ErrorKind::Unsupported);
+    assert_eq!(fails(&[("format", "avro-confluent")]).kind(), ErrorKind::Unsupported);
     assert_eq!(fails(&[("format", "debezium-json")]).kind(), ErrorKind::Unsupported);
     assert!(fails(&[("format", "csv"), ("csv.field-delimiter", ";;")]).message().contains("one character"));
     assert!(fails(&[("format", "csv"), ("csv.feld-delimiter", ";")]).remedy().unwrap().contains("csv.field-delimiter"));
