@@ -118,7 +118,7 @@ pub fn time_lines(guess: &Guess) -> Vec<(&'static str, String)> {
 fn order(time: &TimeColumn) -> String {
     let disorder = &time.disorder;
     if disorder.behind == 0 {
-        return "every row is as late as the one before it, or later".to_string();
+        return "no row lags behind an earlier one".to_string();
     }
     let lag = lasting(disorder.lag_ms);
     let hint = if disorder.is_descending() {

@@ -122,7 +122,7 @@ impl Disorder {
     /// most one row in a hundred.
     pub fn cheaper(&self, than: Bound) -> Option<(Bound, u64)> {
         let mut fits = BOUNDS.into_iter().zip(self.beyond).filter(|(bound, late)| {
-            *bound > 0 && bound.saturating_mul(4) <= than.0 && late.saturating_mul(100) <= self.rows
+            *bound > 0 && *late > 0 && bound.saturating_mul(4) <= than.0 && late.saturating_mul(100) <= self.rows
         });
         fits.next().map(|(bound, late)| (Bound(bound), late))
     }

@@ -15,7 +15,7 @@ const EXAMPLE_CHARACTERS: usize = 40;
 /// Sums of money get this precision at least, so that larger sums than those seen fit as well.
 const MONEY_DIGITS: u8 = 18;
 const MONEY_SCALE_MAX: u32 = 4;
-const MONEY: [&str; 21] = [
+const MONEY: [&str; 20] = [
     "price",
     "amount",
     "amt",
@@ -32,7 +32,6 @@ const MONEY: [&str; 21] = [
     "salary",
     "payment",
     "paid",
-    "discount",
     "usd",
     "eur",
     "gbp",
@@ -61,6 +60,8 @@ pub(crate) struct Evidence {
     digits: u32,
     scale: u32,
     fraction: u8,
+    /// The first value that is no number.
+    odd: Option<String>,
     /// The forms of time that have read every value; `None` before the first.
     forms: Option<Vec<Form>>,
 }
@@ -116,8 +117,9 @@ impl Evidence {
             self.booleans += 1;
         } else if is_float(unsigned) {
             self.floats += 1;
-        } else if text.contains(':') && csv_time(text.as_bytes(), 3).is_some() {
-            self.times_of_day += 1;
+        } else {
+            self.times_of_day += u64::from(text.contains(':') && csv_time(text.as_bytes(), 3).is_some());
+            self.odd.get_or_insert_with(|| shown(text));
         }
     }
 
@@ -159,7 +161,11 @@ impl Evidence {
         }
         let odd = self.values - (numbers + self.floats);
         if odd * 20 < self.values {
-            return (Type::string(), Some(format!("{odd} of {} values are no numbers", self.values)));
+            let first = self.odd.as_deref().unwrap_or_default();
+            return (
+                Type::string(),
+                Some(format!("{odd} of {} values are no numbers, such as '{first}'", self.values)),
+            );
         }
         (Type::string(), None)
     }

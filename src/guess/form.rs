@@ -1,7 +1,6 @@
 //! The forms in which a time may be written, and how SQL reads each.
 
-use std::collections::BTreeSet;
-
+use super::names::literal;
 use super::pattern::{self, PatternForm};
 use crate::format::{TimestampStyle, csv_date, iso_date, timestamp};
 use crate::types::Type;
@@ -162,8 +161,12 @@ impl Form {
                     Type::VarChar(_) => column.to_string(),
                     _ => format!("CAST({column} AS STRING)"),
                 };
+                if let Some(minutes) = pattern.minutes_ahead_sql(&text) {
+                    let clock = format!("TO_TIMESTAMP({text}, {})", literal(&pattern.text()));
+                    return (format!("TIMESTAMPADD(MINUTE, -({minutes}), {clock})"), false);
+                }
                 let function = if pattern.in_utc() { "TO_TIMESTAMP_LTZ" } else { "TO_TIMESTAMP" };
-                (format!("{function}({text}, '{}')", pattern.text().replace('\'', "''")), pattern.in_utc())
+                (format!("{function}({text}, {})", literal(&pattern.text())), pattern.in_utc())
             }
         }
     }
@@ -179,11 +182,22 @@ impl Form {
         format!("{}({text})", if zoned { "TO_TIMESTAMP_LTZ" } else { "TO_TIMESTAMP" })
     }
 
-    /// Offsets from UTC that the texts name and SQL reads over, unless all mean UTC.
-    pub fn ignored_offsets(&self) -> Option<&BTreeSet<String>> {
-        match self {
-            Form::Pattern(pattern) if !pattern.offsets.is_empty() && !pattern.in_utc() => Some(&pattern.offsets),
-            _ => None,
+    /// What a user should know about the offsets from UTC that the texts name.
+    pub fn offset_note(&self) -> Option<String> {
+        let Form::Pattern(pattern) = self else { return None };
+        let offsets: Vec<&str> = pattern.offsets.iter().map(String::as_str).collect();
+        let list = offsets.join(", ");
+        match offsets.len() {
+            0 => None,
+            _ if pattern.in_utc() => None,
+            1 => Some(format!("the times have the offset {list} from UTC; they are read as the clock there showed")),
+            _ if pattern.minutes_ahead_sql("").is_some() => {
+                Some(format!("the times have several offsets from UTC ({list}) and are brought to UTC"))
+            }
+            _ => Some(format!(
+                "the times have several offsets from UTC ({list}), which SQL reads over: those of different offsets do not \
+                 compare"
+            )),
         }
     }
 

@@ -27,7 +27,7 @@ impl PatternForm {
         Some(PatternForm { base, reader, fractions: BTreeSet::new(), offsets: BTreeSet::new() })
     }
 
-    /// Milliseconds since 1970 on the wall clock of the text.
+    /// Milliseconds since 1970: in UTC where the text has an offset, else on its wall clock.
     pub fn read(&mut self, text: &str) -> Option<i64> {
         if text.len() > TEXT_MAX {
             return None;
@@ -41,12 +41,28 @@ impl PatternForm {
             }
             self.fractions.insert(digits);
         }
-        if let Some(offset) = offset_of(&whole).filter(|_| self.base.contains(['X', 'Z']))
-            && !self.offsets.contains(offset)
-        {
-            self.offsets.insert(offset.to_string());
+        let mut ahead = 0;
+        if let Some(offset) = offset_of(&whole).filter(|_| self.base.contains('X')) {
+            ahead = minutes_ahead(offset)?;
+            if !self.offsets.contains(offset) {
+                self.offsets.insert(offset.to_string());
+            }
         }
-        Some(read + millis)
+        Some(read + millis - ahead * 60_000)
+    }
+
+    /// For texts of several offsets that end in `+hh:mm` or `+hhmm`: the expression for the minutes that the clock of a
+    /// text is ahead of UTC.
+    pub fn minutes_ahead_sql(&self, text: &str) -> Option<String> {
+        let length = if self.base.ends_with("XXX") { 6 } else { 5 };
+        let numeric = self.offsets.iter().all(|offset| offset.len() == length);
+        if self.offsets.len() < 2 || !numeric || !self.base.ends_with("XX") {
+            return None;
+        }
+        let at = |back: usize| format!("CHAR_LENGTH({text}) - {back}");
+        let hours = format!("CAST(SUBSTRING({text}, {}, 3) AS INT)", at(length - 1));
+        let sign = format!("SUBSTRING({text}, {}, 1)", at(length - 1));
+        Some(format!("60 * {hours} + CAST(CONCAT({sign}, SUBSTRING({text}, {})) AS INT)", at(1)))
     }
 
     /// The pattern with the fractions that were seen.
@@ -80,7 +96,7 @@ impl PatternForm {
 
 /// Every pattern that reads the text; of `01/02/2024` the American reading comes first.
 pub(crate) fn forms(text: &str) -> Vec<PatternForm> {
-    if text.len() > TEXT_MAX || !text.is_ascii() || text.len() < 6 {
+    if text.len() > TEXT_MAX || !text.is_ascii() || text.len() < 4 {
         return Vec::new();
     }
     let (whole, _, _) = without_fraction(text);
@@ -128,6 +144,19 @@ fn offset_of(text: &str) -> Option<&str> {
     let time = text.rfind(':').map(|_| text.find(':').unwrap_or(0))?;
     let at = text[time..].find(['+', '-', 'Z']).map(|at| time + at)?;
     Some(&text[at..]).filter(is_offset)
+}
+
+/// How far a clock with this offset is ahead of UTC.
+fn minutes_ahead(offset: &str) -> Option<i64> {
+    if offset == "Z" {
+        return Some(0);
+    }
+    let digits: String = offset.chars().filter(char::is_ascii_digit).collect();
+    let hours: i64 = digits.get(..2)?.parse().ok()?;
+    let minutes: i64 =
+        digits.get(2..).filter(|minutes| !minutes.is_empty()).map_or(Some(0), |minutes| minutes.parse().ok())?;
+    let ahead = hours * 60 + minutes;
+    Some(if offset.starts_with('-') { -ahead } else { ahead })
 }
 
 /// A run of digits, of letters, or one other character.
@@ -205,6 +234,10 @@ fn dated(parts: &[Part<'_>]) -> Vec<String> {
         {
             (vec![format!("{} d yyyy", name_pattern(month, 'M'))], rest)
         }
+        [Number(year), Mark(a @ ('-' | '/')), Number(month)] if year.len() == 4 && month.len() == 2 => {
+            return vec![format!("yyyy{a}M")];
+        }
+        [Number(year)] if year.len() == 4 && ("1500".."2200").contains(year) => return vec!["yyyy".to_string()],
         [Number(date), rest @ ..] if date.len() == 8 => (vec!["yyyyMMdd".to_string()], rest),
         [Number(moment), rest @ ..] if moment.len() == 14 => (vec!["yyyyMMddHHmmss".to_string()], rest),
         _ => return Vec::new(),
@@ -292,6 +325,8 @@ mod tests {
             ("2024-01-31 10:00:00 UTC", "yyyy-M-d H:mm:ss 'UTC'"),
             ("2024-01-31 10:00", "yyyy-M-d H:mm"),
             ("31-Jan-24", "d-MMM-yy"),
+            ("1949-01", "yyyy-M"),
+            ("1949", "yyyy"),
         ] {
             assert_eq!(patterns(text).first().map(String::as_str), Some(expected), "{text}");
         }
@@ -321,11 +356,16 @@ mod tests {
         form.read("2024-01-31T10:00:00-05:00");
         assert!(!form.in_utc());
         assert_eq!(form.offsets.len(), 2);
+        assert_eq!(form.read("2024-01-31T10:00:00-05:30"), Some(1_706_715_000_000));
+        assert!(
+            form.minutes_ahead_sql("c")
+                .is_some_and(|sql| sql.starts_with("60 * CAST(SUBSTRING(c, CHAR_LENGTH(c) - 5, 3)"))
+        );
     }
 
     #[test]
     fn what_is_no_time_has_no_pattern() {
-        for text in ["", "abc", "192.168.10.1", "12:30", "1/2", "2024-13-45", "10/20", "99999999", "a-b-c"] {
+        for text in ["", "abc", "192.168.10.1", "12:30", "1/2", "2024-13-45", "10/20", "99999999", "a-b-c", "1234"] {
             assert_eq!(patterns(text), Vec::<String>::new(), "{text}");
         }
     }

@@ -75,6 +75,17 @@ fn refuse_binary(name: &str, head: &[u8]) -> Result<()> {
             wrong("this is a ZIP file, as spreadsheets are too", "unpack it with unzip, or save the sheet as CSV")
         }
         [0xD0, 0xCF, 0x11, 0xE0, ..] => wrong("this is an old spreadsheet", "save the sheet as CSV"),
+        head if head.starts_with(b"ARROW1") || head.starts_with(b"FEA1") => {
+            wrong("this is an Arrow file", "write it as Parquet, for example with pyarrow or DuckDB")
+        }
+        head if head.starts_with(b"SQLite format 3") => wrong(
+            "this is an SQLite database",
+            "export a table, for example: sqlite3 -csv -header FILE 'SELECT * FROM t'",
+        ),
+        head if head.starts_with(b"Obj\x01") => wrong(
+            "this is an Avro file, whose table cannot be guessed yet",
+            "write the CREATE TABLE statement yourself, with 'format' = 'avro'",
+        ),
         head if head.iter().take(4_096).filter(|byte| **byte == 0).count() > 8 => {
             wrong("this is no text", "transom reads CSV, JSON lines and Parquet; convert the file to one of them")
         }

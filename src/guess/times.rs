@@ -103,6 +103,7 @@ fn name_score(name: &str) -> i32 {
         _ if has(&["timestamp", "datetime", "ts"]) || whole.contains("timestamp") || whole.contains("datetime") => 40,
         _ if has(&["time", "at", "date", "epoch", "unixtime", "when", "utc", "day", "tstamp"]) => 30,
         _ if whole.ends_with("time") || whole.ends_with("date") => 25,
+        "year" => 12,
         "t" => 15,
         _ => 0,
     };
@@ -297,18 +298,7 @@ fn time_column(candidate: Candidate) -> TimeColumn {
     let as_it_is = matches!(candidate.kind, Type::Timestamp(0..=3) | Type::TimestampLtz(0..=3));
     let (expression, zoned) = candidate.form.expression(&candidate.sql, &candidate.kind);
     let named = candidate.sql == quoted(&candidate.source);
-    let mut notes = Vec::new();
-    if let Some(offsets) = candidate.form.ignored_offsets() {
-        let offsets: Vec<&str> = offsets.iter().map(String::as_str).collect();
-        let list = offsets.join(", ");
-        notes.push(match offsets.as_slice() {
-            [_] => format!("{} has the offset {list} from UTC: read as the clock there", candidate.source),
-            _ => format!(
-                "{} has several offsets from UTC ({list}), which SQL reads over: times of different offsets do not compare",
-                candidate.source
-            ),
-        });
-    }
+    let notes = candidate.form.offset_note().into_iter().collect();
     TimeColumn {
         source: candidate.source,
         described: candidate.form.describe(),
