@@ -182,9 +182,12 @@ impl Form {
         format!("{}({text})", if zoned { "TO_TIMESTAMP_LTZ" } else { "TO_TIMESTAMP" })
     }
 
-    /// What a user should know about the offsets from UTC that the texts name.
-    pub fn offset_note(&self) -> Option<String> {
+    /// What a user should know about how SQL reads this form.
+    pub fn note(&self) -> Option<String> {
         let Form::Pattern(pattern) = self else { return None };
+        if pattern.has_short_years() {
+            return Some("years of two digits are read as 20..".to_string());
+        }
         let offsets: Vec<&str> = pattern.offsets.iter().map(String::as_str).collect();
         let list = offsets.join(", ");
         match offsets.len() {

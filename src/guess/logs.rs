@@ -36,6 +36,10 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
     }
     let Some((time, columns)) = access(&lines).or_else(|| stamped(&lines)) else {
         let first: String = lines.first().map(|line| line.chars().take(60).collect()).unwrap_or_default();
+        if is_table(&lines) {
+            return Err(Error::data(format!("the fields are separated by runs of blanks: '{}'", first.trim_end()))
+                .help("separate them by commas, for example: sed 's/^ *//' FILE | tr -s ' \\t' , > FILE.csv"));
+        }
         return Err(Error::data(format!("this is neither CSV nor JSON lines, and no log with a time: '{first}'"))
             .help(
                 "if it is CSV, say --format csv; else declare one STRING column for the line ('csv.field-delimiter' = \
@@ -79,6 +83,14 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
         layout: "a log, one line a row".to_string(),
         notes,
     })
+}
+
+/// Whether the lines look like a table whose fields are separated by blanks.
+fn is_table(lines: &[&str]) -> bool {
+    let counts: Vec<usize> = lines.iter().map(|line| line.split_whitespace().count()).collect();
+    let Some(last) = counts.last().filter(|count| **count > 1) else { return false };
+    let numbers = lines.last().map_or(0, |line| line.split_whitespace().filter(|text| text.parse::<f64>().is_ok()).count());
+    counts.iter().filter(|count| *count == last).count() * 100 >= counts.len() * 90 && numbers * 2 >= *last
 }
 
 /// A column that a regular expression takes from the line.

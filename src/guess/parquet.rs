@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Int64Type, TimeUnit, TimestampMillisecondType};
 use arrow::util::display::array_value_to_string;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -104,6 +105,11 @@ fn first_rows(
         let batch = batch?;
         for (field, evidence) in fields.iter().zip(&mut evidence) {
             let Some(column) = batch.column_by_name(&field.name) else { continue };
+            // Names of zones are not printed without a table of zones.
+            let column = &match column.data_type() {
+                ArrowType::Timestamp(unit, Some(_)) => cast(column, &ArrowType::Timestamp(*unit, Some("+00:00".into())))?,
+                _ => column.clone(),
+            };
             let binary = matches!(field.data_type.kind, Type::Binary(_) | Type::VarBinary(_));
             for row in (0..column.len()).filter(|row| !column.is_null(*row) && !binary) {
                 evidence.present(&array_value_to_string(column, row)?);

@@ -88,6 +88,11 @@ impl PatternForm {
         self.base.bytes().all(|b| b.is_ascii_alphabetic())
     }
 
+    /// Whether its years have two digits, which SQL counts from 2000.
+    pub fn has_short_years(&self) -> bool {
+        self.base.contains("yy") && !self.base.contains("yyyy")
+    }
+
     /// Whether it names a time of the day.
     pub fn has_time(&self) -> bool {
         self.base.contains(['H', 'h'])
@@ -229,10 +234,10 @@ fn dated(parts: &[Part<'_>]) -> Vec<String> {
         {
             (vec![format!("{} d, yyyy", name_pattern(month, 'M'))], rest)
         }
-        [Word(month), Mark(' '), Number(_), Mark(' '), Number(year), rest @ ..]
-            if is_name(month, &MONTHS) && year.len() == 4 =>
+        [Word(month), Mark(a @ (' ' | '-' | '/')), Number(_), Mark(b), Number(year), rest @ ..]
+            if is_name(month, &MONTHS) && year.len() == 4 && a == b =>
         {
-            (vec![format!("{} d yyyy", name_pattern(month, 'M'))], rest)
+            (vec![format!("{}{a}d{a}yyyy", name_pattern(month, 'M'))], rest)
         }
         [Number(year), Mark(a @ ('-' | '/')), Number(month)] if year.len() == 4 && month.len() == 2 => {
             return vec![format!("yyyy{a}M")];
@@ -325,6 +330,7 @@ mod tests {
             ("2024-01-31 10:00:00 UTC", "yyyy-M-d H:mm:ss 'UTC'"),
             ("2024-01-31 10:00", "yyyy-M-d H:mm"),
             ("31-Jan-24", "d-MMM-yy"),
+            ("Jan-1-1995", "MMM-d-yyyy"),
             ("1949-01", "yyyy-M"),
             ("1949", "yyyy"),
         ] {

@@ -53,7 +53,7 @@ pub(crate) fn sniff(bytes: &[u8], ends: bool, hint: Option<u8>) -> CsvLayout {
     if layout.fields == 1 {
         layout.delimiter = hint.unwrap_or(b',');
     }
-    layout.header = header(&layout, bytes, ends);
+    layout.header = header(&layout, bytes, ends, 0);
     layout
 }
 
@@ -142,25 +142,30 @@ fn most_frequent(counts: &[usize]) -> usize {
 }
 
 /// The first record, if it names the fields: where a column holds numbers or times and its first text is neither, or
-/// where all are names and no name occurs again below itself.
-fn header(layout: &CsvLayout, bytes: &[u8], ends: bool) -> Option<Vec<String>> {
+/// where all are names and few of them occur again below. `skipped`: records above it.
+fn header(layout: &CsvLayout, bytes: &[u8], ends: bool, skipped: usize) -> Option<Vec<String>> {
     let mut first: Option<Vec<String>> = None;
     let mut columns = vec![Evidence::default(); layout.fields];
-    let mut again = false;
+    let mut again = vec![false; layout.fields];
+    let mut above = skipped;
     for_each_record(layout, bytes, ends, &mut |fields, _| {
-        let Some(fields) = fields.filter(|fields| fields.len() == layout.fields) else { return };
+        if above > 0 {
+            above -= 1;
+            return;
+        }
         let Some(names) = &first else {
-            first = Some(fields.to_vec());
+            first = Some(fields.unwrap_or_default().to_vec());
             return;
         };
-        for ((column, text), name) in columns.iter_mut().zip(fields).zip(names) {
+        let Some(fields) = fields.filter(|fields| fields.len() == layout.fields) else { return };
+        for (index, (column, text)) in columns.iter_mut().zip(fields).enumerate() {
             column.observe(text);
-            again |= text == name && !text.is_empty();
+            again[index] |= !text.is_empty() && names.get(index) == Some(text);
         }
     });
-    let first = first?;
+    let first = first.filter(|names| names.len() == layout.fields)?;
     let named = first.iter().filter(|text| is_name(text)).count();
-    if named == 0 || again || first.iter().any(|text| is_value(text)) && named * 2 < first.len() {
+    if named == 0 || first.iter().any(|text| is_value(text)) && named * 2 < first.len() {
         return None;
     }
     let is_typed = |(column, text): (&Evidence, &String)| {
@@ -171,11 +176,33 @@ fn header(layout: &CsvLayout, bytes: &[u8], ends: bool) -> Option<Vec<String>> {
     let typed = columns.iter().zip(&first).any(is_typed);
     let blank = first.iter().filter(|text| text.trim().is_empty()).count();
     let all_names = named + blank == first.len() && blank <= 1;
+    let repeated = again.iter().filter(|again| **again).count();
     let mut sorted = first.clone();
     sorted.sort();
     sorted.dedup();
     let distinct = sorted.len() == first.len();
-    (typed || (all_names && distinct)).then_some(first)
+    (typed || (all_names && distinct && repeated * 2 < first.len())).then_some(first)
+}
+
+/// Records above the header, such as a title; 0 where there is nothing above it, or no header.
+pub(crate) fn titles(layout: &CsvLayout, bytes: &[u8], ends: bool) -> usize {
+    /// Longer prefaces are rare.
+    const TITLES_MAX: usize = 12;
+    if layout.header.is_some() || layout.fields < 2 {
+        return 0;
+    }
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let mut first = Vec::new();
+    for_each_record(layout, bytes, ends, &mut |fields, _| {
+        if first.len() < TITLES_MAX {
+            let filled = fields.map_or(0, |fields| fields.iter().filter(|field| !field.trim().is_empty()).count());
+            first.push(filled);
+        }
+    });
+    // A title has few fields; the header below it has most.
+    let found = (1..first.len()).find(|above| first[*above] * 2 > layout.fields);
+    let is_title = |above: &usize| first[..*above].iter().all(|filled| filled * 2 <= layout.fields);
+    found.filter(is_title).filter(|above| header(layout, bytes, ends, *above).is_some()).unwrap_or(0)
 }
 
 /// A number, a time or a truth value.
@@ -230,9 +257,20 @@ mod tests {
             ("a,b,c\n", true),
             ("x,1\ny,2\n", false),
             ("id,2019,2020\nann,1.5,2.5\n", false),
+            ("Country,Group,ID\nAngola,Africa,AO\nIndonesia,Asia,ID\n", true),
+            ("name,state\nmercury,1\nstate,2\n", true),
         ] {
             assert_eq!(of(text).header.is_some(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn titles_above_a_header_are_counted() {
+        let above = |text: &str| titles(&of(text), text.as_bytes(), true);
+        assert_eq!(above("Made in 2024,,\na,b,c\n1,2,3\n4,5,6\n"), 1);
+        assert_eq!(above("Made in 2024\n7,x\na,b,c,d,e\n1,2,3,4,5\n4,5,6,7,8\n9,1,2,3,4\n"), 2);
+        assert_eq!(above("a,b,c\n1,2,3\n"), 0);
+        assert_eq!(above("1,2,3\n4,5,6\n"), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::logs;
 use super::names::quoted;
 use super::nested::Node;
 use super::records::{self, Event, Layout, Row, Seen};
-use super::sniff::{CsvLayout, sniff};
+use super::sniff::{CsvLayout, sniff, titles};
 use super::times::{self, Place, Source};
 use super::{Column, Format, Guess, ending};
 use crate::error::{Error, Result};
@@ -36,10 +36,15 @@ pub fn text(name: &str, format: Option<Format>, limit: Option<u64>, input: &mut 
     let guess = match known {
         Some(Format::Json) => json(name, start, limit, input),
         None if start.starts_with(b"{") => json(name, start, limit, input),
-        Some(Format::Csv | Format::Parquet) => csv(sniff(&head, ends, delimiter_of(name)), limit, input),
+        Some(Format::Csv | Format::Parquet) => {
+            let layout = sniff(&head, ends, delimiter_of(name));
+            refuse_titles(name, titles(&layout, &head, ends))?;
+            csv(layout, limit, input)
+        }
         None => {
             let layout = sniff(&head, ends, delimiter_of(name));
             if layout.fields > 1 && layout.consistent >= CONSISTENT_LEAST {
+                refuse_titles(name, titles(&layout, &head, ends))?;
                 csv(layout, limit, input)
             } else {
                 logs::log(&head, ends, limit, input)
@@ -91,6 +96,17 @@ fn refuse_binary(name: &str, head: &[u8]) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// No option skips lines above a header.
+fn refuse_titles(name: &str, above: usize) -> Result<()> {
+    if above == 0 {
+        return Ok(());
+    }
+    let (lines, file) = (if above == 1 { "a line" } else { "lines" }, if name == "-" { "FILE" } else { name });
+    Err(Error::data(format!("{lines} above the header: the fields are named in record {}", above + 1))
+        .in_file(name)
+        .help(format!("take what is above away, for example: tail -n +{} {file} | transom window -", above + 1)))
 }
 
 fn delimiter_of(name: &str) -> Option<u8> {

@@ -278,11 +278,11 @@ pub(crate) fn ranked(mut candidates: Vec<Candidate>) -> (Vec<TimeColumn>, Vec<St
         candidate.score += if candidate.disorder.behind == 0 { 6 } else { 0 };
         candidate.score += if candidate.disorder.is_unordered() { 0 } else { 4 };
     }
-    candidates.sort_by_key(|candidate| (-candidate.score, candidate.disorder.lag_ms));
+    candidates.sort_by_key(|candidate| (-candidate.score, candidate.disorder.behind, candidate.disorder.lag_ms));
     let mut times: Vec<TimeColumn> = Vec::new();
     for candidate in candidates {
         match times.iter_mut().find(|time| time.source == candidate.source) {
-            Some(better) if better.disorder.lag_ms == candidate.disorder.lag_ms => better.notes.push(format!(
+            Some(better) if better.disorder.behind == candidate.disorder.behind => better.notes.push(format!(
                 "{} may be {} as well; nothing in the rows tells which",
                 candidate.source,
                 candidate.form.describe()
@@ -298,7 +298,7 @@ fn time_column(candidate: Candidate) -> TimeColumn {
     let as_it_is = matches!(candidate.kind, Type::Timestamp(0..=3) | Type::TimestampLtz(0..=3));
     let (expression, zoned) = candidate.form.expression(&candidate.sql, &candidate.kind);
     let named = candidate.sql == quoted(&candidate.source);
-    let notes = candidate.form.offset_note().into_iter().collect();
+    let notes = candidate.form.note().into_iter().collect();
     TimeColumn {
         source: candidate.source,
         described: candidate.form.describe(),
