@@ -1,6 +1,6 @@
 //! The columns of a batch, unpacked once, so that rows can be written cell by cell.
 
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::array::{Array, AsArray, BinaryArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     DataType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
@@ -19,11 +19,30 @@ pub(crate) enum Cells<'a> {
     Int64(&'a [i64]),
     Float32(&'a [f32]),
     Float64(&'a [f64]),
-    Decimal { values: &'a [i128], scale: u8 },
+    Decimal {
+        values: &'a [i128],
+        scale: u8,
+    },
     Text(&'a StringArray),
     Date(&'a [i32]),
     Time(&'a [i32]),
-    Timestamp { values: &'a [i64], per_second: i64, zoned: bool },
+    Timestamp {
+        values: &'a [i64],
+        per_second: i64,
+        zoned: bool,
+    },
+    Bytes(&'a BinaryArray),
+    Row(Vec<CellColumn<'a>>),
+    /// Where each array ends, after the start of the first.
+    Array {
+        offsets: &'a [i32],
+        elements: Box<CellColumn<'a>>,
+    },
+    Map {
+        offsets: &'a [i32],
+        keys: Box<CellColumn<'a>>,
+        values: Box<CellColumn<'a>>,
+    },
 }
 
 /// A column's values and which of them are NULL.
@@ -41,7 +60,11 @@ impl CellColumn<'_> {
 
 /// Unpacks the columns of a batch.
 pub(crate) fn cells(batch: &RecordBatch) -> Result<Vec<CellColumn<'_>>> {
-    batch.columns().iter().map(|array| Ok(CellColumn { cells: unpack(array)?, nulls: array.nulls() })).collect()
+    batch.columns().iter().map(|array| column(array)).collect()
+}
+
+fn column(array: &dyn Array) -> Result<CellColumn<'_>> {
+    Ok(CellColumn { cells: unpack(array)?, nulls: array.nulls() })
 }
 
 fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
@@ -62,6 +85,20 @@ fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
             scale: u8::try_from(*scale).unwrap_or(0),
         },
         DataType::Utf8 => Cells::Text(array.as_string()),
+        DataType::Binary => Cells::Bytes(array.as_binary()),
+        DataType::Struct(_) => {
+            let columns = array.as_struct().columns().iter();
+            Cells::Row(columns.map(|child| column(child)).collect::<Result<_>>()?)
+        }
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            Cells::Array { offsets: list.value_offsets(), elements: Box::new(column(list.values())?) }
+        }
+        DataType::Map(..) => {
+            let map = array.as_map();
+            let (keys, values) = (Box::new(column(map.keys())?), Box::new(column(map.values())?));
+            Cells::Map { offsets: map.value_offsets(), keys, values }
+        }
         DataType::Date32 => Cells::Date(values::<Date32Type>(array)),
         DataType::Time32(TimeUnit::Millisecond) => Cells::Time(values::<Time32MillisecondType>(array)),
         DataType::Timestamp(unit, zone) => {

@@ -1,11 +1,13 @@
 //! File formats: CSV, JSON lines and Parquet, decoded into and encoded from Arrow columns by schema.
 
+mod base64;
 mod cells;
 mod column;
 mod convert;
 mod csv;
 mod fast;
 mod json;
+mod nested;
 mod parquet;
 mod parse;
 mod path;
@@ -87,8 +89,17 @@ impl FormatSpec {
             }
         };
         for field in &schema.fields {
-            if !spec.holds(&field.data_type.kind) {
-                let kind = &field.data_type.kind;
+            let kind = &field.data_type.kind;
+            if matches!(spec, FormatSpec::Json(_))
+                && let Some(map) = json::map_without_text_keys(kind)
+            {
+                let error = Error::script(format!(
+                    "column `{}` of {}: format 'json' takes only texts as keys of a MAP, not {map}",
+                    field.name, options.owner
+                ));
+                return Err(error.at_place(place).help("declare the keys STRING"));
+            }
+            if !spec.holds(kind) {
                 return Err(Error::unsupported(format!(
                     "type {kind} of column `{}` of {} in format '{}'",
                     field.name,
@@ -112,7 +123,13 @@ impl FormatSpec {
 
     fn holds(&self, kind: &Type) -> bool {
         let binary = matches!(kind, Type::Binary(_) | Type::VarBinary(_));
-        column::Column::new(kind).is_some() || (binary && *self == FormatSpec::Parquet)
+        let nested = matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_));
+        column::Column::new(kind).is_some()
+            && match self {
+                FormatSpec::Json(_) => true,
+                FormatSpec::Csv(_) => !nested && !binary,
+                FormatSpec::Parquet => !nested,
+            }
     }
 
     /// A decoder of the projected columns; `None` for Parquet, which is no text.

@@ -106,10 +106,7 @@ impl Rows {
     }
 
     fn text_is_long(&self) -> bool {
-        self.columns.iter().any(|column| match &column.values {
-            super::column::Values::Text(text) => text.bytes.len() > TEXT_BYTES_MAX / 64,
-            _ => false,
-        })
+        self.columns.iter().any(|column| column.text_bytes() > TEXT_BYTES_MAX / 64)
     }
 
     /// Hands out the rows gathered so far, if any.

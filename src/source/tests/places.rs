@@ -139,9 +139,15 @@ fn wrong_options_are_reported_with_a_remedy() {
             .contains("ISO-8601")
     );
     assert_eq!(
-        spec(&[("format", "json")], &schema(&[("r", Type::Row(Vec::new()))])).unwrap_err().kind(),
+        spec(&[("format", "csv")], &schema(&[("m", map(Type::string()))])).unwrap_err().kind(),
         ErrorKind::Unsupported
     );
+    let error = spec(&[("format", "json")], &schema(&[("m", map(Type::Int))])).unwrap_err();
+    assert!(error.message().contains("only texts as keys of a MAP"), "{error:?}");
+}
+
+fn map(key: Type) -> Type {
+    Type::Map(Box::new(key.not_null()), Box::new(Type::Int.nullable()))
 }
 
 #[test]
