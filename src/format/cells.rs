@@ -114,6 +114,12 @@ fn unpack(array: &dyn Array) -> Result<Cells<'_>> {
     })
 }
 
+/// Which elements of an array or entries of a map belong to a row.
+pub(crate) fn range(offsets: &[i32], row: usize) -> std::ops::Range<usize> {
+    let offset = |at: usize| offsets.get(at).map_or(0, |offset| *offset as usize);
+    offset(row)..offset(row + 1)
+}
+
 fn unexpected(kind: &DataType) -> Error {
     Error::internal(format!("a column of type {kind} reached a text encoder"))
 }

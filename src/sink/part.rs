@@ -34,7 +34,9 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
         .map_err(|error| Error::io("create", path.display(), error))?;
     Ok(match format.text_encoder(schema) {
         Some(encoder) => {
-            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer: Vec::with_capacity(BUFFER_BYTES) })
+            let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+            buffer.extend_from_slice(encoder.header());
+            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer })
         }
         None => {
             let part = ParquetPart::new(file, &path.display().to_string(), schema.to_arrow())?;

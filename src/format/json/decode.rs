@@ -3,7 +3,7 @@
 use super::super::convert::Misfit;
 use super::super::nested::Names;
 use super::super::remedy;
-use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
+use super::super::text::{Failure, Output, Rows, Step, TextDecoder, encoding_error, excerpt, first_invalid};
 use super::JsonOptions;
 use super::shape::{Reader, Shape};
 use super::token::{Fault, Token, Tokens};
@@ -165,7 +165,7 @@ impl JsonDecoder {
             return Ok(());
         }
         let (place, error) = match wrong {
-            Wrong::Encoding(place) => (place, not_utf8()),
+            Wrong::Encoding(place) => (place, encoding_error(line, place)),
             Wrong::Value(value) => (value.at, self.misfit(&value)),
             Wrong::Missing(place, steps) => {
                 let error = Error::data(format!("this line has no field '{}'", path(&steps)))
@@ -199,10 +199,6 @@ impl JsonDecoder {
 
 fn not_an_object(at: usize) -> Wrong {
     Wrong::Syntax(Fault { at, what: "expected '{'" })
-}
-
-fn not_utf8() -> Error {
-    Error::data("the file is not UTF-8 here").help("convert the file to UTF-8, for instance with iconv")
 }
 
 impl TextDecoder for JsonDecoder {

@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::super::cells::{CellColumn, Cells, cells};
+use super::super::cells::{CellColumn, Cells, cells, range};
 use super::super::parse::TimestampStyle;
 use super::super::print::DayText;
 use super::super::{base64, fast, print};
@@ -208,12 +208,6 @@ impl JsonEncoder {
         }
         Ok(())
     }
-}
-
-/// Which elements belong to a row.
-fn range(offsets: &[i32], row: usize) -> std::ops::Range<usize> {
-    let offset = |at: usize| offsets.get(at).map_or(0, |offset| *offset as usize);
-    offset(row)..offset(row + 1)
 }
 
 fn comma(first: &mut bool, out: &mut Vec<u8>) {

@@ -36,7 +36,7 @@ fn nested() -> Schema {
 fn again(options: &JsonOptions, schema: &Schema, text: &str) -> Result<(String, u64)> {
     let spec = FormatSpec::Json(options.clone());
     let projection: Vec<usize> = (0..schema.len()).collect();
-    let mut decoder = spec.text_decoder(schema, &projection, 100)?.expect("a text format");
+    let mut decoder = spec.text_decoder(schema, &projection, 100, None)?.expect("a text format");
     let mut encoder = spec.text_encoder(schema).expect("a text format");
     let mut out = Vec::new();
     let mut take = |batch| encoder.encode(&batch, &mut out);

@@ -1,9 +1,11 @@
 //! What every format owes the engine, however a file is cut, and how wrong data is reported.
 
 mod columns;
+mod csv_options;
 mod csv_twin;
 mod files;
 mod formats;
+mod header;
 mod places;
 
 use std::path::Path;
