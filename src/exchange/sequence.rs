@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::progress::Progress;
+use crate::source::Extent;
 use crate::time::Watermark;
 
 /// A block with its place in the order.
@@ -24,7 +25,8 @@ pub struct Step {
 pub struct Sequencer {
     seq: u64,
     next_block: Vec<usize>,
-    block_count: Vec<usize>,
+    /// As it was when the split last had its turn: whether there are more blocks than these is known by then.
+    extents: Vec<Extent>,
     /// Watermark and number of the splits with blocks still to come: the order of turns.
     turns: BTreeSet<(i64, usize)>,
 }
@@ -32,13 +34,14 @@ pub struct Sequencer {
 impl Sequencer {
     pub fn new(progress: &Progress) -> Self {
         let splits = progress.split_count();
-        let block_count: Vec<usize> = (0..splits).map(|split| progress.block_count(split)).collect();
+        // A split that is complete at the start stays as it is; any other will have one block at least.
+        let extents: Vec<Extent> = (0..splits).map(|split| progress.extent(split)).collect();
         let start = Watermark::SQL_START.0;
         Sequencer {
             seq: 0,
             next_block: vec![0; splits],
-            turns: (0..splits).filter(|&split| block_count[split] > 0).map(|split| (start, split)).collect(),
-            block_count,
+            turns: (0..splits).filter(|&split| extents[split].has_after(0)).map(|split| (start, split)).collect(),
+            extents,
         }
     }
 
@@ -54,6 +57,8 @@ impl Sequencer {
         let watermark = progress.watermark(step.split, step.block)?;
         self.turns.pop_first();
         self.next_block[step.split] += 1;
+        // Read behind the watermark, so it is that of the block or a later one.
+        self.extents[step.split] = progress.extent(step.split);
         if self.is_active(step.split) {
             self.turns.insert((step.start.0.max(watermark), step.split));
         }
@@ -68,7 +73,7 @@ impl Sequencer {
 
     /// True while blocks of the split are still to come.
     pub fn is_active(&self, split: usize) -> bool {
-        self.next_block[split] < self.block_count[split]
+        self.extents[split].has_after(self.next_block[split])
     }
 
     /// Blocks of the split that have had their turn.
@@ -100,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_split_with_the_lowest_watermark_goes_first() {
-        let progress = Progress::new(&[2, 2], 1, 10);
+        let progress = Progress::new(&[Extent::whole(2); 2], 1, 10);
         for (split, block, watermark) in [(0, 0, 50), (0, 1, 60), (1, 0, 20), (1, 1, 55)] {
             progress.publish_watermark(split, block, watermark);
         }
@@ -112,12 +117,28 @@ mod tests {
 
     #[test]
     fn an_unknown_watermark_holds_the_order() {
-        let progress = Progress::new(&[2], 1, 10);
+        let progress = Progress::new(&[Extent::whole(2)], 1, 10);
         let mut sequencer = Sequencer::new(&progress);
         assert_eq!(sequencer.advance(&progress), None);
         assert_eq!(sequencer.current().unwrap().block, 0);
         progress.publish_watermark(0, 0, -7);
         assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
         assert_eq!(sequencer.watermark_of(|_| true), Watermark::MIN);
+    }
+
+    #[test]
+    fn a_split_without_an_end_holds_the_others_back_until_its_last_block_has_had_its_turn() {
+        let open = Extent { blocks: 0, complete: false };
+        let progress = Progress::new(&[open, Extent::whole(0)], 1, 10);
+        let mut sequencer = Sequencer::new(&progress);
+        for block in 0..3 {
+            assert_eq!(sequencer.current().map(|step| (step.split, step.block)), Some((0, block)));
+            assert_eq!(sequencer.advance(&progress), None);
+            progress.note(0, Extent { blocks: block + 1, complete: block == 2 });
+            progress.publish_watermark(0, block, 5);
+            assert!(sequencer.advance(&progress).is_some());
+        }
+        assert_eq!(sequencer.current(), None);
+        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MAX);
     }
 }

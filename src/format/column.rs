@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     ArrayRef, BinaryArray, BooleanArray, Decimal128Array, PrimitiveArray, StringArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampMillisecondArray,
 };
 use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
@@ -42,6 +42,11 @@ pub(crate) enum Values {
     Timestamp {
         values: Vec<i64>,
         per_second: i64,
+        zoned: bool,
+    },
+    /// Nanoseconds since 1970: TIMESTAMP and TIMESTAMP_LTZ of 7 to 9 digits.
+    WideTimestamp {
+        values: Vec<i128>,
         zoned: bool,
     },
     Bytes(Text),
@@ -126,11 +131,14 @@ impl Column {
             Type::Char(_) | Type::VarChar(_) => Values::Text(Text::new()),
             Type::Date => Values::Date(Vec::new()),
             Type::Time(digits) => Values::Time { values: Vec::new(), digits: *digits },
-            Type::Timestamp(digits) | Type::TimestampLtz(digits) => Values::Timestamp {
+            Type::Timestamp(digits @ 0..=6) | Type::TimestampLtz(digits @ 0..=6) => Values::Timestamp {
                 values: Vec::new(),
-                per_second: units_per_second(*digits),
+                per_second: if *digits <= 3 { 1_000 } else { 1_000_000 },
                 zoned: matches!(kind, Type::TimestampLtz(_)),
             },
+            Type::Timestamp(_) | Type::TimestampLtz(_) => {
+                Values::WideTimestamp { values: Vec::new(), zoned: matches!(kind, Type::TimestampLtz(_)) }
+            }
             Type::Binary(_) | Type::VarBinary(_) => Values::Bytes(Text::new()),
             _ => Values::Nested(Box::new(Nested::new(kind)?)),
         };
@@ -146,7 +154,7 @@ impl Column {
             Values::Int64(values) | Values::Timestamp { values, .. } => values.len(),
             Values::Float32(values) => values.len(),
             Values::Float64(values) => values.len(),
-            Values::Decimal { values, .. } => values.len(),
+            Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.len(),
             Values::Text(text) | Values::Bytes(text) => text.len(),
             Values::Nested(nested) => nested.len(),
         }
@@ -162,7 +170,7 @@ impl Column {
             Values::Int64(values) | Values::Timestamp { values, .. } => values.truncate(rows),
             Values::Float32(values) => values.truncate(rows),
             Values::Float64(values) => values.truncate(rows),
-            Values::Decimal { values, .. } => values.truncate(rows),
+            Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.truncate(rows),
             Values::Text(text) | Values::Bytes(text) => text.truncate(rows),
             Values::Nested(nested) => nested.truncate(rows),
         }
@@ -182,7 +190,7 @@ impl Column {
             Values::Int64(values) | Values::Timestamp { values, .. } => values.push(0),
             Values::Float32(values) => values.push(0.0),
             Values::Float64(values) => values.push(0.0),
-            Values::Decimal { values, .. } => values.push(0),
+            Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.push(0),
             Values::Text(text) | Values::Bytes(text) => text.end_value(),
             Values::Nested(nested) => nested.push_null(),
         }
@@ -233,20 +241,14 @@ impl Column {
                 let zone = zoned.then(|| Arc::<str>::from("UTC"));
                 match per_second {
                     1_000 => Arc::new(TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    1_000_000 => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    _ => Arc::new(TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone)),
+                    _ => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
                 }
             }
+            Values::WideTimestamp { values, .. } => {
+                let array = Decimal128Array::new(replace(values, rows), nulls);
+                Arc::new(array.with_precision_and_scale(38, 9).map_err(inner)?)
+            }
         })
-    }
-}
-
-/// How finely Arrow counts a timestamp of so many fractional digits.
-pub(crate) fn units_per_second(digits: u8) -> i64 {
-    match digits {
-        0..=3 => 1_000,
-        4..=6 => 1_000_000,
-        _ => 1_000_000_000,
     }
 }
 

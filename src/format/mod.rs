@@ -1,5 +1,6 @@
-//! File formats: CSV, JSON lines and Parquet, decoded into and encoded from Arrow columns by schema.
+//! File formats: CSV, JSON lines, Parquet and Avro, decoded into and encoded from Arrow columns by schema.
 
+mod avro;
 mod base64;
 mod cells;
 mod column;
@@ -15,10 +16,11 @@ mod print;
 mod remedy;
 mod text;
 
+pub use self::avro::{AvroOptions, AvroPart, AvroReader, append_avro_parts, avro_is_empty};
 pub use self::csv::CsvOptions;
 pub use self::csv::header::Header;
 pub use self::json::JsonOptions;
-pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
+pub use self::parquet::{ParquetOptions, ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
 pub use self::parse::TimestampStyle;
 pub use self::path::{InputFile, local_path};
 pub use self::text::{Failure, Output, Step, TextDecoder};
@@ -34,7 +36,8 @@ use crate::types::{Schema, Type};
 pub enum FormatSpec {
     Csv(CsvOptions),
     Json(JsonOptions),
-    Parquet,
+    Parquet(ParquetOptions),
+    Avro(AvroOptions),
 }
 
 /// Writes batches of text rows into a byte buffer.
@@ -50,7 +53,6 @@ enum Encoder {
 
 /// Formats of Flink that are not ours.
 const FOREIGN: &[&str] = &[
-    "avro",
     "avro-confluent",
     "debezium-avro-confluent",
     "canal-json",
@@ -74,18 +76,14 @@ impl FormatSpec {
         let spec = match name.to_ascii_lowercase().as_str() {
             "csv" => FormatSpec::Csv(CsvOptions::from_options(options)?),
             "json" => FormatSpec::Json(JsonOptions::from_options(options)?),
-            "parquet" => {
-                // Files carry their compression, and timestamps are read as they are.
-                options.take("parquet.compression");
-                options.take_bool("parquet.utc-timezone", false)?;
-                FormatSpec::Parquet
-            }
+            "parquet" => FormatSpec::Parquet(ParquetOptions::from_options(options)?),
+            "avro" => FormatSpec::Avro(AvroOptions::from_options(options, schema)?),
             foreign if FOREIGN.contains(&foreign) => {
                 return Err(Error::unsupported(format!("format '{foreign}'")).at_place(place));
             }
             _ => {
-                let error = options.invalid("format", "csv, json or parquet");
-                let known = ["csv", "json", "parquet"];
+                let error = options.invalid("format", "csv, json, parquet or avro");
+                let known = ["csv", "json", "parquet", "avro"];
                 return Err(match nearest(&name, known.into_iter().chain(FOREIGN.iter().copied())) {
                     Some(near) => error.help(format!("did you mean '{near}'?")),
                     None => error,
@@ -126,13 +124,16 @@ impl FormatSpec {
         match self {
             FormatSpec::Csv(_) => "csv",
             FormatSpec::Json(_) => "json",
-            FormatSpec::Parquet => "parquet",
+            FormatSpec::Parquet(_) => "parquet",
+            FormatSpec::Avro(_) => "avro",
         }
     }
 
     fn holds(&self, kind: &Type) -> bool {
-        let nested = matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_));
-        column::Column::new(kind).is_some() && !(nested && *self == FormatSpec::Parquet)
+        match self {
+            FormatSpec::Avro(_) | FormatSpec::Parquet(_) => in_columns(kind),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => column::Column::new(kind).is_some(),
+        }
     }
 
     /// Whether each file starts with a header, which [`FormatSpec::read_header`] reads.
@@ -152,8 +153,8 @@ impl FormatSpec {
         }
     }
 
-    /// A decoder of the projected columns; `None` for Parquet, which is no text. `header`: that of the file, where
-    /// it has one.
+    /// A decoder of the projected columns; `None` for Parquet and Avro, which are no text. `header`: that of the
+    /// file, where it has one.
     ///
     /// # Errors
     /// Internal, for a column whose type [`FormatSpec::from_options`] refuses.
@@ -171,7 +172,7 @@ impl FormatSpec {
             FormatSpec::Json(options) => {
                 Some(Box::new(json::decode::JsonDecoder::new(options, schema, projection, batch_rows)?))
             }
-            FormatSpec::Parquet => None,
+            FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         })
     }
 
@@ -180,7 +181,7 @@ impl FormatSpec {
     pub fn look_ahead(&self) -> Option<usize> {
         match self {
             FormatSpec::Csv(options) => Some(csv::scan::Syntax::new(options).look_ahead()),
-            FormatSpec::Json(_) | FormatSpec::Parquet => None,
+            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         }
     }
 
@@ -189,23 +190,23 @@ impl FormatSpec {
     pub fn transition(&self, bytes: &[u8], length: usize, before: u8) -> Option<[u8; 8]> {
         match self {
             FormatSpec::Csv(options) => Some(csv::scan::Syntax::new(options).transition(bytes, length, before)),
-            FormatSpec::Json(_) | FormatSpec::Parquet => None,
+            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         }
     }
 
-    /// An encoder; `None` for Parquet, which is no text.
+    /// An encoder; `None` for Parquet and Avro, which are no text.
     pub fn text_encoder(&self, schema: &Schema) -> Option<TextEncoder> {
         let mut header = Vec::new();
         let encoder = match self {
             FormatSpec::Csv(options) => {
-                let encoder = csv::encode::CsvEncoder::new(options);
+                let encoder = csv::encode::CsvEncoder::new(options, schema);
                 if options.header {
-                    encoder.header(schema, &mut header);
+                    encoder.header(&mut header);
                 }
                 Encoder::Csv(Box::new(encoder))
             }
             FormatSpec::Json(options) => Encoder::Json(json::encode::JsonEncoder::new(options, schema)),
-            FormatSpec::Parquet => return None,
+            FormatSpec::Parquet(_) | FormatSpec::Avro(_) => return None,
         };
         Some(TextEncoder { encoder, header })
     }
@@ -226,5 +227,16 @@ impl TextEncoder {
             Encoder::Csv(encoder) => encoder.encode(batch, out),
             Encoder::Json(encoder) => encoder.encode(batch, out),
         }
+    }
+}
+
+/// Whether the binary formats hold values of the type.
+fn in_columns(kind: &Type) -> bool {
+    match kind {
+        Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => false,
+        Type::Array(inner) => in_columns(&inner.kind),
+        Type::Map(key, value) => in_columns(&key.kind) && in_columns(&value.kind),
+        Type::Row(fields) => !fields.is_empty() && fields.iter().all(|field| in_columns(&field.data_type.kind)),
+        _ => true,
     }
 }

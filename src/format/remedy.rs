@@ -2,6 +2,7 @@
 //! given, so that it does not lead to the next error.
 
 use super::parse::{self, TimestampStyle};
+use crate::error::nearest;
 use crate::types::Type;
 
 /// Remedy for a text that is no value of a timestamp column; `None` where the column is of another type. NULL is never
@@ -120,6 +121,14 @@ pub(crate) fn quoted(name: &str) -> String {
 /// "a" or "an", by the name of the type.
 pub(crate) fn article(kind: &Type) -> &'static str {
     if kind.to_string().starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" }
+}
+
+/// Of a column that a file has not, for a notice.
+pub(crate) fn no_column<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String {
+    match nearest(name, columns) {
+        Some(near) => format!("no column `{name}` (did you mean `{near}`? names are case-sensitive)"),
+        None => format!("no column `{name}`"),
+    }
 }
 
 /// Whether a text could name a column: no number, no time, and none of the words for what is absent.

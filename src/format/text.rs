@@ -36,7 +36,7 @@ impl From<Error> for Failure {
 }
 
 /// Decodes the records that start in one block of a text file.
-pub trait TextDecoder {
+pub trait TextDecoder: Send {
     /// The offset of the first record that starts at `from` or later but before `end`. `state`: the
     /// format's state at `from`; `before`: the byte in front of it, unless the file starts there.
     fn enter(&mut self, bytes: &[u8], from: usize, end: usize, state: u8, before: Option<u8>) -> Option<usize>;

@@ -2,11 +2,14 @@
 //!
 //! A plan is a tree of [`Node`]s per sink. It is pure data: no file is open, no thread runs.
 
+mod files;
+
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options};
 use crate::types::Schema;
+pub use files::{Codec, Compression, FilesSpec, STANDARD_STREAM};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
 #[derive(Debug, Clone)]
@@ -72,14 +75,6 @@ pub struct ScanSpec {
 #[derive(Debug, Clone)]
 pub enum SourceSpec {
     Files(FilesSpec),
-}
-
-/// The filesystem connector, read.
-#[derive(Debug, Clone)]
-pub struct FilesSpec {
-    /// A file, a folder or a glob, as the user wrote it.
-    pub path: String,
-    pub format: FormatSpec,
 }
 
 /// `WATERMARK FOR time AS expression`.
@@ -159,6 +154,10 @@ pub enum SinkConnector {
         path: String,
         format: FormatSpec,
     },
+    /// Text on stdout, in the order of the rows of a SELECT.
+    Stdout {
+        format: FormatSpec,
+    },
     /// Flink's print: `+I[a, b]` on stdout, after `identifier> ` where one is set.
     Print {
         identifier: Option<String>,
@@ -184,5 +183,15 @@ impl Node {
             }
             Node::UnionAll { inputs, .. } => inputs.iter().collect(),
         }
+    }
+
+    /// The tables below that read stdin, once for each reading.
+    pub fn stdin_tables(&self) -> Vec<&str> {
+        if let Node::Scan(scan) = self
+            && matches!(&scan.source, SourceSpec::Files(files) if files.is_stdin())
+        {
+            return vec![&scan.table];
+        }
+        self.inputs().into_iter().flat_map(Node::stdin_tables).collect()
     }
 }

@@ -135,7 +135,7 @@ impl Shard {
             return Ok(Work::Done);
         }
         // What could not be sent yet must go before more is made.
-        if self.endpoint.kept() == 0 && (self.decode()? || self.reader.claim(&self.sequencer)?) {
+        if self.endpoint.kept() == 0 && (self.decode()? || self.reader.claim(&self.sequencer)) {
             self.endpoint.wake_all();
             return Ok(Work::Done);
         }
@@ -168,6 +168,7 @@ impl Shard {
             if self.sequencer.advance(&self.progress).is_none() {
                 break;
             }
+            self.reader.pass(step.split, step.block);
             let watermarks = self.program.stages.iter().map(|stage| self.watermark_of(&stage.branches, None)).collect();
             self.due.push_back(Due { step, watermarks });
             any = true;

@@ -70,9 +70,9 @@ impl Reader {
     }
 
     /// Claims a block if there is one to claim, and tells the others how its state changes. True if it did.
-    pub fn claim(&mut self, sequencer: &Sequencer) -> Result<bool> {
+    pub fn claim(&mut self, sequencer: &Sequencer) -> bool {
         if self.claim.is_some() {
-            return Ok(false);
+            return false;
         }
         let ahead_allowed = self.pending.len() < AHEAD_PER_SHARD && self.progress.may_claim();
         let may_continue = self.progress.may_continue(sequencer.turns());
@@ -84,14 +84,34 @@ impl Reader {
             // With several splits the next blocks in the order are most likely those of other
             // splits, so only little of one split is read ahead.
             let near = alone || block < sequencer.sequenced(split) + 2;
-            if (its_turn || (ahead_allowed && near)) && self.progress.claim(split, block) {
-                let transition = self.splits[split].split.probe(block)?;
-                self.progress.publish_transition(split, block, transition);
-                self.claim = Some(Claim { split, block });
-                return Ok(true);
+            let wanted = its_turn || (ahead_allowed && near);
+            if wanted && self.is_there(split, block) && self.progress.claim(split, block) {
+                self.probe(Claim { split, block });
+                return true;
             }
         }
-        Ok(false)
+        false
+    }
+
+    /// Whether the block can be claimed; a split that is still growing is asked for it.
+    fn is_there(&self, split: usize, block: usize) -> bool {
+        let extent = self.progress.extent(split);
+        if block < extent.blocks || extent.complete {
+            return block < extent.blocks;
+        }
+        let extent = self.splits[split].split.extend();
+        self.progress.note(split, extent);
+        block < extent.blocks
+    }
+
+    fn probe(&mut self, claim: Claim) {
+        match self.splits[claim.split].split.probe(claim.block) {
+            Ok(transition) => {
+                self.progress.publish_transition(claim.split, claim.block, transition);
+                self.claim = Some(claim);
+            }
+            Err(error) => self.failed.push((claim, error)),
+        }
     }
 
     /// Decodes the claimed block if the state in which it begins is known. True if it did.
@@ -157,6 +177,15 @@ impl Reader {
         Ok(Some(held))
     }
 
+    /// Follows the state of a split past a block that has had its turn, before another block takes its place among
+    /// what is told.
+    pub fn pass(&mut self, split: usize, block: usize) {
+        let (known, state) = self.entries[split];
+        if known == block {
+            self.entries[split] = (block + 1, self.progress.exit_state(split, block, state).unwrap_or(state));
+        }
+    }
+
     fn entry_state(&mut self, split: usize, block: usize) -> Option<u8> {
         let (mut known, mut state) = self.entries[split];
         while known < block {
@@ -174,14 +203,17 @@ impl Reader {
     fn null_time(&self, scan: &ScanContext, split: usize, block: usize, row: usize) -> Error {
         let source = &self.splits[split].split;
         let (mut state, mut rows) = (0, row as u64 + 1);
-        for earlier in 0..block {
+        let first_line = source.first_line(block);
+        let behind =
+            first_line.filter(|line| *line > 1).map(|line| format!(" from line {line} on")).unwrap_or_default();
+        for earlier in 0..if first_line.is_some() { 0 } else { block } {
             let counted = source.decode(earlier, state, 8_192, &mut |_| Ok(())).map_or(0, |stats| stats.rows);
             rows += counted;
-            state = self.progress.exit_state(split, earlier, state).unwrap_or(0);
+            state = source.probe(earlier).map_or(0, |transition| transition.0[usize::from(state & 7)]);
         }
         let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
         Error::data(format!(
-            "{}: row {rows}: the event time `{column}` of table {} is NULL",
+            "{}: row {rows}{behind}: the event time `{column}` of table {} is NULL",
             source.name(),
             scan.spec.table
         ))

@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{FormatSpec, append_parquet_parts, local_path};
+use crate::format::{FormatSpec, append_avro_parts, append_parquet_parts, avro_is_empty, local_path, parquet_is_empty};
 use crate::types::Schema;
 
 /// Where the rows go in the end.
@@ -120,11 +120,21 @@ impl Filesystem {
 
     /// A part without rows gives no file in a folder: Flink opens files with their first row.
     fn is_empty(&self, part: &Path) -> Result<bool> {
-        if self.format == FormatSpec::Parquet {
-            return crate::format::parquet_is_empty(part);
+        match self.format {
+            FormatSpec::Parquet(_) => parquet_is_empty(part),
+            FormatSpec::Avro(_) => avro_is_empty(part),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+                let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
+                Ok(metadata.len() <= self.header_bytes)
+            }
         }
-        let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
-        Ok(metadata.len() <= self.header_bytes)
+    }
+
+    /// A new file of all parts.
+    fn whole(&self, parts: &[PathBuf], append: fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
+        let whole = self.hidden("whole");
+        append(parts, &whole)?;
+        Ok(whole)
     }
 
     fn commit_file(&self, file: &Path, parts: Vec<(usize, PathBuf)>) -> Result<()> {
@@ -134,16 +144,15 @@ impl Filesystem {
             part::create(&path, &self.format, &self.schema)?.finish()?;
             parts.push(path);
         }
-        let whole = if parts.len() == 1 {
-            parts.remove(0)
-        } else if self.format == FormatSpec::Parquet {
-            let whole = self.hidden("whole");
-            append_parquet_parts(&parts, &whole)?;
-            whole
-        } else {
-            let whole = parts.remove(0);
-            append_text(&whole, &parts, self.header_bytes)?;
-            whole
+        let whole = match self.format {
+            _ if parts.len() == 1 => parts.remove(0),
+            FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
+            FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+                let whole = parts.remove(0);
+                append_text(&whole, &parts, self.header_bytes)?;
+                whole
+            }
         };
         rename(&whole, file)?;
         for part in &parts {

@@ -61,7 +61,7 @@ pub fn replaced_file(spec: &SinkSpec) -> Option<PathBuf> {
 }
 
 /// Opens a filesystem or blackhole sink; checks that its path can be written. `parallelism`: number of writers.
-/// The print and collect connectors are the job's own (they need the caller).
+/// Print, stdout and the rows of a SELECT are the job's own (they need the caller).
 ///
 /// # Errors
 /// Io, naming the path that cannot be written.
@@ -71,7 +71,7 @@ pub fn open(spec: &SinkSpec, parallelism: usize) -> Result<Arc<dyn Sink>> {
             Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema, parallelism)?))
         }
         SinkConnector::Blackhole => Ok(Arc::new(Blackhole)),
-        SinkConnector::Print { .. } | SinkConnector::Collect => {
+        SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect => {
             Err(Error::internal(format!("the sink of table `{}` is the job's own", spec.table)))
         }
     }

@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 
 use super::SinkWriter;
 use crate::error::{Error, Result};
-use crate::format::{FormatSpec, ParquetPart, TextEncoder};
+use crate::format::{AvroPart, FormatSpec, ParquetPart, TextEncoder};
 use crate::types::Schema;
 
 /// Encoded text is written once so much of it is there.
@@ -25,6 +25,9 @@ struct TextPart {
 /// Rows on their way into a Parquet file.
 struct ColumnPart(Box<ParquetPart>);
 
+/// Rows on their way into an Avro file.
+struct RecordPart(AvroPart);
+
 /// Creates the part's file, which must not exist yet.
 pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Result<Box<dyn SinkWriter>> {
     let file = OpenOptions::new()
@@ -32,15 +35,19 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
         .create_new(true)
         .open(path)
         .map_err(|error| Error::io("create", path.display(), error))?;
-    Ok(match format.text_encoder(schema) {
-        Some(encoder) => {
+    let shown = path.display().to_string();
+    Ok(match format {
+        FormatSpec::Parquet(options) => {
+            Box::new(ColumnPart(Box::new(ParquetPart::new(file, &shown, schema, options)?)))
+        }
+        FormatSpec::Avro(options) => Box::new(RecordPart(AvroPart::new(file, &shown, schema, options)?)),
+        FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            let Some(encoder) = format.text_encoder(schema) else {
+                return Err(Error::internal("a text format without an encoder"));
+            };
             let mut buffer = Vec::with_capacity(BUFFER_BYTES);
             buffer.extend_from_slice(encoder.header());
             Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer })
-        }
-        None => {
-            let part = ParquetPart::new(file, &path.display().to_string(), schema.to_arrow())?;
-            Box::new(ColumnPart(Box::new(part)))
         }
     })
 }
@@ -64,6 +71,15 @@ impl SinkWriter for TextPart {
 }
 
 impl SinkWriter for ColumnPart {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.0.write(batch)
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+impl SinkWriter for RecordPart {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.0.write(batch)
     }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
     Int32Array, Int64Array, RecordBatch, StringArray, Time32MillisecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampMillisecondArray,
 };
 
 use super::{Sink, open};
 use crate::error::{ErrorKind, Place};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::plan::{FilesSpec, Options, ScanSpec, SinkConnector, SinkSpec, SourceSpec};
 use crate::types::{Field, Schema, Type};
 
@@ -55,7 +55,11 @@ fn all_types() -> (Schema, RecordBatch) {
         Arc::new(Time32MillisecondArray::from(vec![Some(0), Some(45_296_120), Some(86_399_999), None])),
         Arc::new(TimestampMillisecondArray::from(vec![Some(0), Some(-1), Some(253_402_300_799_999), None])),
         Arc::new(TimestampMicrosecondArray::from(vec![Some(0), Some(-1), Some(1_700_000_000_123_456), None])),
-        Arc::new(TimestampNanosecondArray::from(vec![Some(0), Some(-1), Some(1_700_000_000_123_456_789), None])),
+        Arc::new(
+            Decimal128Array::from(vec![Some(0), Some(-1), Some(1_700_000_000_123_456_789), None])
+                .with_precision_and_scale(38, 9)
+                .expect("fits"),
+        ),
         Arc::new(
             TimestampMillisecondArray::from(vec![Some(0), Some(-1), Some(1_700_000_000_120), None])
                 .with_timezone("UTC"),
@@ -81,7 +85,7 @@ fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let scan = ScanSpec {
         table: "t".to_string(),
-        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
+        source: SourceSpec::Files(FilesSpec::new(path.display().to_string(), format.clone())),
         file_schema: schema.clone(),
         projection: (0..schema.len()).collect(),
         columns: Vec::new(),
@@ -91,7 +95,7 @@ fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let mut batches = Vec::new();
     for split in crate::source::open(&scan, 1 << 20).expect("opens") {
         let mut state = 0;
-        for block in 0..split.block_count() {
+        for block in 0..split.extent().blocks {
             let keep = &mut |batch| {
                 batches.push(batch);
                 Ok(())
@@ -121,6 +125,7 @@ const FORMATS: &[&[(&str, &str)]] = &[
     &[("format", "json"), ("json.timestamp-format.standard", "ISO-8601")],
     &[("format", "json"), ("json.encode.ignore-null-fields", "true"), ("json.encode.decimal-as-plain-number", "true")],
     &[("format", "parquet")],
+    &[("format", "avro"), ("avro.timestamp_mapping.legacy", "false")],
 ];
 
 #[test]
@@ -293,4 +298,20 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
     assert!(refusal(&file.join("")).1.contains("leave out the '/'"));
     assert!(refusal(&file.join("results")).1.contains("a file has this name"));
     assert!(refusal(&file.join("results.csv")).1.contains("a file has this name"));
+}
+
+#[test]
+fn parquet_refuses_nanoseconds_that_it_cannot_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("out.parquet");
+    let schema = Schema::new(vec![Field::new("t", Type::TimestampLtz(9).nullable())]);
+    let column = Decimal128Array::from(vec![Some(0), None, Some(253_402_300_799_999_999_999)]);
+    let column = column.with_precision_and_scale(38, 9).expect("fits");
+    let batch = RecordBatch::try_new(schema.to_arrow(), vec![Arc::new(column)]).expect("a batch");
+    let sink = sink(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema, 1);
+    let mut writer = sink.writer(0).expect("a writer");
+    writer.write(&batch.slice(0, 2)).expect("within the range");
+    let error = writer.write(&batch).expect_err("beyond 2262");
+    assert!(error.to_string().contains("`t`: 9999-12-31 23:59:59.999999999"), "{error}");
+    assert!(error.remedy().is_some_and(|remedy| remedy.contains("6 fractional digits")), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::{BlockStats, Split, Transition};
+use super::{BlockStats, Extent, Split, Transition};
 use crate::error::Result;
 use crate::format::ParquetReader;
 use crate::plan::ScanSpec;
@@ -21,11 +21,14 @@ impl Split for ParquetSplit {
     fn name(&self) -> &str {
         self.reader.path()
     }
-    fn block_count(&self) -> usize {
-        self.reader.block_count()
+    fn extent(&self) -> Extent {
+        Extent::whole(self.reader.block_count())
     }
     fn bytes(&self) -> u64 {
         self.reader.bytes()
+    }
+    fn missing(&self) -> Vec<String> {
+        self.reader.missing()
     }
     fn probe(&self, _block: usize) -> Result<Transition> {
         Ok(Transition::IDENTITY)

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use sqlparser::ast::Query;
 
+use super::ddl::CreateTable;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::format::{FormatSpec, local_path};
-use crate::plan::{FilesSpec, Options, SinkConnector, SourceSpec};
+use crate::plan::{Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
@@ -51,19 +51,6 @@ const FOREIGN_CONNECTORS: &[&str] = &[
 ];
 const CONNECTORS: &[&str] = &["filesystem", "print", "blackhole"];
 
-/// Options of Flink's filesystem sink that say when files are rolled: one run writes whole files.
-const IGNORED_FILE_OPTIONS: &[&str] = &[
-    "auto-compaction",
-    "compaction.file-size",
-    "compaction.parallelism",
-    "sink.parallelism",
-    "sink.rolling-policy.check-interval",
-    "sink.rolling-policy.file-size",
-    "sink.rolling-policy.inactivity-interval",
-    "sink.rolling-policy.rollover-interval",
-    "sink.shuffle-by-partition.enable",
-];
-
 /// A column of a table.
 #[derive(Debug, Clone)]
 pub(super) struct TableColumn {
@@ -89,6 +76,8 @@ pub(super) struct Table {
     pub columns: Vec<TableColumn>,
     pub watermark: Option<TableWatermark>,
     pub options: Options,
+    /// What it was made from; a LIKE has been carried out.
+    pub definition: Rc<CreateTable>,
 }
 
 #[derive(Debug, Clone)]
@@ -96,6 +85,10 @@ pub(super) struct View {
     pub query: Query,
     /// New names of its columns, or none.
     pub columns: Vec<String>,
+    /// The query as it was written.
+    pub spelling: String,
+    pub comment: Option<String>,
+    pub temporary: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -133,12 +126,9 @@ impl Table {
         let mut options = self.options.clone();
         match self.connector(&mut options)?.as_str() {
             "filesystem" => {
-                let (path, format) = self.file(&mut options, ignored)?;
-                for key in ["source.monitor-interval", "source.path.regex-pattern"] {
-                    refuse_option(&mut options, key)?;
-                }
+                let files = self.read_files(&mut options, ignored)?;
                 options.finish()?;
-                Ok(SourceSpec::Files(FilesSpec { path, format }))
+                Ok(SourceSpec::Files(files))
             }
             name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
                 .at_place(options.place_of("connector"))
@@ -150,13 +140,7 @@ impl Table {
     pub(super) fn sink(&self, ignored: &mut dyn FnMut(&str)) -> Result<SinkConnector> {
         let mut options = self.options.clone();
         let sink = match self.connector(&mut options)?.as_str() {
-            "filesystem" => {
-                for key in ["source.monitor-interval", "source.path.regex-pattern"] {
-                    options.take(key);
-                }
-                let (path, format) = self.file(&mut options, ignored)?;
-                SinkConnector::Filesystem { path, format }
-            }
+            "filesystem" => self.write_files(&mut options, ignored)?,
             "print" => {
                 options.take_bool("standard-error", false)?;
                 take_ignored(&mut options, &["sink.parallelism", "standard-error"], ignored);
@@ -185,32 +169,12 @@ impl Table {
             None => error.help(format!("the connectors are {}", CONNECTORS.join(", "))),
         })
     }
-
-    fn file(&self, options: &mut Options, ignored: &mut dyn FnMut(&str)) -> Result<(String, FormatSpec)> {
-        let (path, place) = (options.require("path")?, options.place_of("path"));
-        if path.is_empty() {
-            return Err(Error::script("the option 'path' is empty").at_place(place));
-        }
-        let path = local_path(&path).map_err(|error| error.at_place(place))?.to_string();
-        let format = FormatSpec::from_options(options, &self.physical())?;
-        take_ignored(options, IGNORED_FILE_OPTIONS, ignored);
-        Ok((path, format))
-    }
 }
 
-fn take_ignored(options: &mut Options, keys: &[&str], ignored: &mut dyn FnMut(&str)) {
+pub(super) fn take_ignored(options: &mut Options, keys: &[&str], ignored: &mut dyn FnMut(&str)) {
     for key in keys {
         if options.take(key).is_some() {
             ignored(key);
-        }
-    }
-}
-
-fn refuse_option(options: &mut Options, key: &str) -> Result<()> {
-    match options.take(key) {
-        None => Ok(()),
-        Some(_) => {
-            Err(Error::unsupported(format!("the option '{key}'")).at_place(options.place_of(key)).help("remove it"))
         }
     }
 }

@@ -6,18 +6,25 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token};
 
 use super::dialect::unsupported;
+use super::like::{Like, parse_like};
 use super::statement::{is_word, parse_comment, parse_name, take_word};
+use super::text::spelled;
 use super::types::parse_type;
 use crate::types::DataType;
 
 #[derive(Debug, Clone)]
 pub(super) struct CreateTable {
     pub name: Ident,
+    pub temporary: bool,
     pub if_not_exists: bool,
     pub columns: Vec<ColumnDef>,
     pub watermark: Option<WatermarkDef>,
     pub primary_key: Vec<Ident>,
+    /// The name of its CONSTRAINT.
+    pub key_name: Option<String>,
+    pub comment: Option<String>,
     pub options: Vec<OptionDef>,
+    pub like: Option<Like>,
     /// Where the statement starts.
     pub start: Span,
 }
@@ -26,6 +33,9 @@ pub(super) struct CreateTable {
 pub(super) struct ColumnDef {
     pub name: Ident,
     pub kind: ColumnKind,
+    /// A computed column's expression as it was written.
+    pub spelling: String,
+    pub comment: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,6 +48,8 @@ pub(super) enum ColumnKind {
 pub(super) struct WatermarkDef {
     pub column: Vec<Ident>,
     pub expression: Expr,
+    /// The expression as it was written.
+    pub spelling: String,
     /// The tokens of the expression.
     pub span: Span,
 }
@@ -52,30 +64,29 @@ pub(super) struct OptionDef {
 type Parsed<T> = Result<T, ParserError>;
 
 /// Parses the rest of a statement whose `CREATE [TEMPORARY] TABLE` is taken.
-pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span) -> Parsed<CreateTable> {
+pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span, temporary: bool) -> Parsed<CreateTable> {
     let if_not_exists = parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS]);
     let name = parse_name(parser)?;
     let mut table = CreateTable {
         name,
+        temporary,
         if_not_exists,
         columns: Vec::new(),
         watermark: None,
         primary_key: Vec::new(),
+        key_name: None,
+        comment: None,
         options: Vec::new(),
+        like: None,
         start,
     };
     if is_word(parser, 0, "AS") {
         return unsupported("CREATE TABLE … AS SELECT", parser.peek_token().span);
     }
-    parser.expect_token(&Token::LParen)?;
-    loop {
-        parse_element(parser, &mut table)?;
-        if !parser.consume_token(&Token::Comma) {
-            break;
-        }
+    if !(is_word(parser, 0, "LIKE") || is_word(parser, 0, "WITH")) {
+        parse_elements(parser, &mut table)?;
     }
-    parser.expect_token(&Token::RParen)?;
-    parse_comment(parser)?;
+    table.comment = parse_comment(parser)?;
     let token = parser.peek_token();
     if take_word(parser, "PARTITIONED") {
         return unsupported("PARTITIONED BY", token.span);
@@ -90,15 +101,30 @@ pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span) -> Parsed
     }
     let token = parser.peek_token();
     if parser.parse_keyword(Keyword::LIKE) {
-        return unsupported("CREATE TABLE … LIKE", token.span);
+        table.like = Some(parse_like(parser)?);
+    } else if table.columns.is_empty() {
+        return parser.expected("( and the columns of the table, or LIKE", token);
     }
+    let token = parser.peek_token();
     if parser.parse_keyword(Keyword::AS) {
         return unsupported("CREATE TABLE … AS SELECT", token.span);
     }
     Ok(table)
 }
 
-fn parse_option(parser: &mut Parser<'_>) -> Parsed<OptionDef> {
+fn parse_elements(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()> {
+    parser.expect_token(&Token::LParen)?;
+    loop {
+        parse_element(parser, table)?;
+        if !parser.consume_token(&Token::Comma) {
+            break;
+        }
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(())
+}
+
+pub(super) fn parse_option(parser: &mut Parser<'_>) -> Parsed<OptionDef> {
     let key = parser.parse_literal_string()?;
     parser.expect_token(&Token::Eq)?;
     let span = parser.peek_token().span;
@@ -112,7 +138,7 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
         return parse_watermark(parser, table);
     }
     if parser.parse_keyword(Keyword::CONSTRAINT) {
-        parser.parse_identifier()?;
+        table.key_name = Some(parser.parse_identifier()?.value);
         if !is_word(parser, 0, "PRIMARY") {
             return unsupported("a constraint other than PRIMARY KEY", token.span);
         }
@@ -126,9 +152,11 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
     }
     let name = parser.parse_identifier()?;
     if parser.parse_keyword(Keyword::AS) {
+        let from = parser.index();
         let expression = parser.parse_expr()?;
-        parse_comment(parser)?;
-        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(Box::new(expression)) });
+        let spelling = spelled(parser, from);
+        let comment = parse_comment(parser)?;
+        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(Box::new(expression)), spelling, comment });
         return Ok(());
     }
     let data_type = parse_type(parser)?;
@@ -140,8 +168,8 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
     if take_word(parser, "METADATA") {
         return unsupported("a METADATA column", token.span);
     }
-    parse_comment(parser)?;
-    table.columns.push(ColumnDef { name, kind: ColumnKind::Physical(data_type) });
+    let comment = parse_comment(parser)?;
+    table.columns.push(ColumnDef { name, kind: ColumnKind::Physical(data_type), spelling: String::new(), comment });
     Ok(())
 }
 
@@ -163,11 +191,13 @@ fn parse_watermark(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<(
     }
     parser.expect_keyword_is(Keyword::AS)?;
     let start = parser.peek_token().span.start;
+    let from = parser.index();
     let expression = parser.parse_expr()?;
     let end = parser.get_current_token().span.end;
     if table.watermark.is_some() {
         return parser.expected("one WATERMARK only", token);
     }
-    table.watermark = Some(WatermarkDef { column, expression, span: Span { start, end } });
+    let spelling = spelled(parser, from);
+    table.watermark = Some(WatermarkDef { column, expression, spelling, span: Span { start, end } });
     Ok(())
 }

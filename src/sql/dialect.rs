@@ -2,7 +2,8 @@
 
 use sqlparser::ast::{
     CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value, ValueWithSpan,
+    FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value,
+    ValueWithSpan,
 };
 use sqlparser::dialect::Dialect;
 use sqlparser::keywords::Keyword;
@@ -71,9 +72,7 @@ impl Dialect for FlinkDialect {
                 Some(parse_interval(parser))
             }
             _ if second.token == Token::LParen => refuse_json_clauses(parser),
-            Keyword::MAP if second.token == Token::LBracket => {
-                Some(unsupported("a constructor of ARRAY, MAP or ROW values", first.span))
-            }
+            Keyword::MAP if second.token == Token::LBracket => Some(parse_map(parser)),
             _ => None,
         }
     }
@@ -141,6 +140,25 @@ fn parse_cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     // The syntax tree has no place for our types: it carries their text, which the binder reads again.
     let name = ObjectName(vec![ObjectNamePart::Identifier(Ident::with_span(start, data_type.to_string()))]);
     Ok(Expr::Cast { kind, expr: Box::new(expr), data_type: AstType::Custom(name, Vec::new()), format: None })
+}
+
+/// `MAP[key, value, …]`
+fn parse_map(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expect_keyword_is(Keyword::MAP)?;
+    parser.expect_token(&Token::LBracket)?;
+    let end = parser.peek_token();
+    if end.token == Token::RBracket {
+        return parser.expected("keys and values", end);
+    }
+    let mut parts = parser.parse_comma_separated(Parser::parse_expr)?.into_iter();
+    let end = parser.peek_token();
+    let mut entries = Vec::with_capacity(parts.len() / 2);
+    while let Some(key) = parts.next() {
+        let Some(value) = parts.next() else { return parser.expected("a value for the last key", end) };
+        entries.push(MapEntry { key: Box::new(key), value: Box::new(value) });
+    }
+    parser.expect_token(&Token::RBracket)?;
+    Ok(Expr::Map(Map { entries }))
 }
 
 fn parse_typed_string(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {

@@ -36,6 +36,9 @@ fn sink(sink: &SinkSpec) -> String {
         SinkConnector::Filesystem { path, format } => {
             format!("Sink {} ({} {path}): {columns}", sink.table, format_name(format))
         }
+        SinkConnector::Stdout { format } => {
+            format!("Sink {} ({} on stdout): {columns}", sink.table, format_name(format))
+        }
         SinkConnector::Print { identifier: Some(identifier) } => {
             format!("Sink {} (print, {identifier}> ): {columns}", sink.table)
         }
@@ -49,7 +52,8 @@ fn format_name(format: &FormatSpec) -> &'static str {
     match format {
         FormatSpec::Csv(_) => "csv",
         FormatSpec::Json(_) => "json",
-        FormatSpec::Parquet => "parquet",
+        FormatSpec::Parquet(_) => "parquet",
+        FormatSpec::Avro(_) => "avro",
     }
 }
 
@@ -94,7 +98,8 @@ fn column(schema: &Schema, index: usize) -> &str {
 
 fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
     let SourceSpec::Files(files) = &spec.source;
-    line(text, depth, &format!("Scan {} ({} {})", spec.table, format_name(&files.format), files.path));
+    let place = if files.is_stdin() { "from stdin" } else { files.path.as_str() };
+    line(text, depth, &format!("Scan {} ({} {place})", spec.table, format_name(&files.format)));
     let decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
     line(
         text,

@@ -32,7 +32,8 @@ impl Binder<'_> {
         let exprs = self.sink_columns(insert, &table, &schema, &relation, query_place.as_ref())?;
         let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
         let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
-        let ordered = matches!(connector, SinkConnector::Print { .. } | SinkConnector::Collect);
+        let ordered =
+            matches!(connector, SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect);
         let mut lowering = Lowering { arena: &self.arena, config: &self.settings.config, ordered, ignored: Vec::new() };
         let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
         let root = named(root, &names);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 use super::dialect::FlinkDialect;
@@ -77,7 +78,54 @@ pub(super) fn excerpt(text: &str, span: Span) -> String {
     };
     let (start, end) = (offset(span.start), offset(span.end));
     let piece: String = text.chars().skip(start).take(end.saturating_sub(start)).collect();
-    piece.split_whitespace().collect::<Vec<_>>().join(" ")
+    excerpt_of(&piece)
+}
+
+/// The text in one line, white space collapsed.
+pub(super) fn excerpt_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The tokens that a parser took from its token `from` on, as they were written but for comments and variables.
+pub(super) fn spelled(parser: &Parser<'_>, from: usize) -> String {
+    let mut text = String::new();
+    let mut before: Option<&TokenWithSpan> = None;
+    for index in from..parser.index() {
+        let token = parser.token_at(index);
+        if let Some(before) = before {
+            // All tokens of a variable's value have the same place.
+            let parted = before.span.end != token.span.start || (is_wordy(before) && is_wordy(token));
+            let new_line = before.span.end.line < token.span.start.line;
+            text.push_str(if new_line { "\n" } else { ["", " "][usize::from(parted)] });
+        }
+        match &token.token {
+            Token::SingleQuotedString(string) => text.push_str(&quoted(string, '\'')),
+            Token::Word(word) if word.quote_style.is_some() => text.push_str(&quoted(&word.value, '`')),
+            other => text.push_str(&other.to_string()),
+        }
+        before = Some(token);
+    }
+    text
+}
+
+fn is_wordy(token: &TokenWithSpan) -> bool {
+    matches!(token.token, Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_))
+}
+
+/// The place of the last of these keywords that stands before a place, or before the end.
+pub(super) fn keyword_before(tokens: &[TokenWithSpan], keywords: &[&str], before: Option<&Place>) -> Option<Place> {
+    let is_before = |token: &&TokenWithSpan| {
+        before.is_none_or(|place| (token.span.start.line, token.span.start.column) < (place.line, place.column))
+    };
+    let is_keyword =
+        |token: &&TokenWithSpan| keywords.iter().any(|keyword| word(Some(token)).eq_ignore_ascii_case(keyword));
+    tokens.iter().filter(is_before).rfind(is_keyword).and_then(|token| place_of(token.span))
+}
+
+/// In quotes, those inside doubled.
+pub(super) fn quoted(text: &str, quote: char) -> String {
+    let doubled = text.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
 }
 
 /// Splits a script into statements of tokens. Comments are gone, variables replaced.

@@ -579,7 +579,7 @@ fn column_of_words(data_type: &ArrowType, words: Vec<u64>, nulls: Option<NullBuf
         let values: Vec<T::Native> = words.into_iter().map(value).collect();
         Arc::new(PrimitiveArray::<T>::new(values.into(), nulls).with_data_type(data_type.clone()))
     }
-    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Second};
     let t = data_type;
     Ok(match data_type {
         ArrowType::Null => Arc::new(NullArray::new(words.len())),
@@ -600,7 +600,6 @@ fn column_of_words(data_type: &ArrowType, words: Vec<u64>, nulls: Option<NullBuf
         ArrowType::Timestamp(Microsecond, _) => {
             primitive::<adt::TimestampMicrosecondType>(t, words, nulls, |w| w as i64)
         }
-        ArrowType::Timestamp(Nanosecond, _) => primitive::<adt::TimestampNanosecondType>(t, words, nulls, |w| w as i64),
         other => return Err(Error::internal(format!("no key column of the Arrow type {other}"))),
     })
 }

@@ -221,7 +221,7 @@ fn words(column: &ArrayRef) -> Result<ScalarBuffer<u64>> {
         let values = column.as_primitive::<T>().values();
         ScalarBuffer::new(values.inner().clone(), 0, values.len())
     }
-    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Second};
     Ok(match column.data_type() {
         ArrowType::Null => vec![0; column.len()].into(),
         ArrowType::Boolean => {
@@ -244,7 +244,6 @@ fn words(column: &ArrayRef) -> Result<ScalarBuffer<u64>> {
         ArrowType::Timestamp(Second, _) => same::<adt::TimestampSecondType>(column),
         ArrowType::Timestamp(Millisecond, _) => same::<adt::TimestampMillisecondType>(column),
         ArrowType::Timestamp(Microsecond, _) => same::<adt::TimestampMicrosecondType>(column),
-        ArrowType::Timestamp(Nanosecond, _) => same::<adt::TimestampNanosecondType>(column),
         other => return Err(Error::internal(format!("no key word for the Arrow type {other}"))),
     })
 }

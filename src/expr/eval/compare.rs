@@ -10,6 +10,8 @@ use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float32Type, Float64T
 
 use super::decimal;
 use super::function::Compare;
+use super::nested::place;
+use super::same::Comparable;
 use super::value::{Read, Value, build_flags, flags, numbers};
 use crate::error::{Error, Result};
 use crate::types::Type;
@@ -23,6 +25,14 @@ pub(super) fn compare(
     count: usize,
 ) -> Result<ArrayRef> {
     match kinds {
+        (Type::Array(_) | Type::Map(..) | Type::Row(_), _) => {
+            let rows = Comparable::of(&[left.array(), right.array()], kinds.0)?;
+            build_flags(count, |row| {
+                let (a, b) = (place(left, row), place(right, row));
+                let valid = left.array().is_valid(a) && right.array().is_valid(b);
+                Ok(valid.then(|| rows.same((0, a), (1, b)) == (operator == Compare::Equal)))
+            })
+        }
         (Type::Float, Type::Float) => floats::<Float32Type>(operator, left, right, count),
         (Type::Double, Type::Double) => floats::<Float64Type>(operator, left, right, count),
         // Flink tests a DECIMAL and a DOUBLE for equality as doubles, and orders them by Double.compare.

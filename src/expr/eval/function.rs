@@ -33,6 +33,8 @@ pub enum Function {
     Text(Text),
     Math(Math),
     Time(Time),
+    Nested(Nested),
+    Hash(Hash),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +122,61 @@ pub enum Math {
     Atan2,
     Degrees,
     Radians,
+}
+
+/// Constructors, parts and functions of ROW, ARRAY and MAP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nested {
+    /// The field of that number.
+    Field(usize),
+    /// array[index]
+    Element,
+    /// map[key]
+    Lookup,
+    Row,
+    Array,
+    /// Keys and values in turn.
+    Map,
+    Cardinality,
+    /// ELEMENT
+    Single,
+    Contains,
+    Position,
+    Distinct,
+    Remove,
+    Slice,
+    /// Array, ascending, NULLs first.
+    Sort,
+    Min,
+    Max,
+    Append,
+    Prepend,
+    Concat,
+    Intersect,
+    Except,
+    Union,
+    Reverse,
+    Join,
+    Keys,
+    Values,
+    Entries,
+    FromArrays,
+    MapUnion,
+    TextToMap,
+    SplitText,
+}
+
+/// Digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hash {
+    Md5,
+    Sha1,
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+    /// With the number of bits as second argument.
+    Sha2,
 }
 
 /// Functions of dates, times and intervals.

@@ -7,15 +7,21 @@
 mod arithmetic;
 mod calendar;
 mod cast;
+mod collect;
 mod compare;
 mod conditional;
 mod decimal;
 mod format;
 mod function;
+mod hash;
 mod math;
+mod nested;
+mod nested_cast;
 mod parse;
 mod pattern;
 mod print;
+mod same;
+mod split;
 mod strings;
 mod times;
 mod value;
@@ -26,14 +32,14 @@ use std::sync::Arc;
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
     Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, Time32MillisecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, new_empty_array, new_null_array,
+    TimestampMillisecondArray, new_empty_array, new_null_array,
 };
 use arrow::compute::prep_null_mask_filter;
 
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use function::{Arithmetic, Compare, Function, Math, Text, Time, Unit};
+pub use function::{Arithmetic, Compare, Function, Hash, Math, Nested, Text, Time, Unit};
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -111,9 +117,12 @@ impl Expr {
 }
 
 fn cast_can_fail(from: &Type, to: &Type, safe: bool) -> bool {
-    let bad_text = !safe && from.is_string() && !to.is_string();
+    if nested_cast::is_nested(from) {
+        return !to.is_string();
+    }
+    let bad_text = !safe && from.is_string() && !to.is_string() && !nested_cast::is_binary(to);
     let nan = matches!(from, Type::Float | Type::Double) && matches!(to, Type::Decimal(..));
-    bad_text || nan || matches!(to, Type::Timestamp(7..) | Type::TimestampLtz(7..))
+    bad_text || nan
 }
 
 fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
@@ -124,14 +133,13 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
             !floating && !args.get(1).is_some_and(is_nonzero_literal)
         }
         Function::Math(Math::Round | Math::Truncate) => floating,
-        Function::Time(Time::Shift { .. } | Time::Floor(_)) => {
-            matches!(kind, Type::Timestamp(7..) | Type::TimestampLtz(7..))
-        }
-        Function::Time(Time::Extract(_) | Time::Difference(_)) => false,
+        Function::Time(Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_)) => false,
         Function::Time(_) => true,
         Function::Like => !literal(1) || args.len() > 2,
         Function::Similar | Function::Text(Text::Regexp | Text::RegexpExtract | Text::RegexpReplace) => !literal(1),
         Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        Function::Hash(Hash::Sha2) => !literal(1),
+        Function::Nested(Nested::Map | Nested::Single | Nested::FromArrays | Nested::TextToMap) => true,
         _ => false,
     }
 }
@@ -212,6 +220,8 @@ fn kernel(
         Function::Text(text) => strings::text(text, values, count),
         Function::Math(math) => math::math(math, values, &kinds, &data_type.kind, count),
         Function::Time(time) => times::time(time, values, &kinds, &data_type.kind, count, context),
+        Function::Hash(function) => hash::hash(function, values, count),
+        Function::Nested(function) => nested::nested(function, values, &kinds, &data_type.kind, count),
         Function::And | Function::Or | Function::Coalesce => Err(Error::internal(format!("{function:?} as a kernel"))),
     }
 }
@@ -237,11 +247,10 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
         Type::BigInt | Type::IntervalDaySecond => Arc::new(Int64Array::from(vec![number()?])),
         Type::Date => Arc::new(Date32Array::from(vec![number()? as i32])),
         Type::Time(_) => Arc::new(Time32MillisecondArray::from(vec![number()? as i32])),
-        Type::Timestamp(precision) | Type::TimestampLtz(precision) => {
+        Type::Timestamp(precision @ 0..=6) | Type::TimestampLtz(precision @ 0..=6) => {
             let array: ArrayRef = match precision {
                 0..=3 => Arc::new(TimestampMillisecondArray::from(vec![number()?])),
-                4..=6 => Arc::new(TimestampMicrosecondArray::from(vec![number()?])),
-                _ => Arc::new(TimestampNanosecondArray::from(vec![number()?])),
+                _ => Arc::new(TimestampMicrosecondArray::from(vec![number()?])),
             };
             value::retype(array, kind)?
         }
@@ -253,7 +262,7 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
             Scalar::Double(number) => Arc::new(Float64Array::from(vec![*number])),
             _ => return Err(mismatch()),
         },
-        Type::Decimal(..) => match value {
+        Type::Decimal(..) | Type::Timestamp(_) | Type::TimestampLtz(_) => match value {
             Scalar::Decimal(number) => value::retype(Arc::new(Decimal128Array::from(vec![*number])), kind)?,
             _ => return Err(mismatch()),
         },

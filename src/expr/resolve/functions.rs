@@ -32,6 +32,12 @@ pub fn function(name: &str, args: Vec<Expr>) -> Result<Expr> {
     if let Some(expr) = conditional(&name, &mut args)? {
         return Ok(expr);
     }
+    if let Some(expr) = super::collections::function(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = super::hashes::function(&name, &mut args)? {
+        return Ok(expr);
+    }
     if UNSUPPORTED.contains(&name.as_str()) {
         return Err(Error::unsupported(name));
     }
@@ -81,7 +87,7 @@ impl<'a> Args<'a> {
         self.args.next().unwrap_or_else(literal::literal_null)
     }
 
-    fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
+    pub(super) fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
         let position = self.given - self.args.len();
         Error::script(format!("{} takes {wanted} as argument {position}, not {}", self.name, kind_of(got)))
     }
@@ -116,7 +122,7 @@ impl<'a> Args<'a> {
         Ok(convert(self.number()?, &Type::Double))
     }
 
-    fn rest(&mut self) -> Vec<Expr> {
+    pub(super) fn rest(&mut self) -> Vec<Expr> {
         self.args.by_ref().collect()
     }
 }
@@ -411,8 +417,8 @@ fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
             args.count(1, usize::MAX)?;
             let all = args.rest();
             let kind = common(&all)?.kind;
-            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_)) {
-                return Err(Error::unsupported(format!("{name} of {kind}")));
+            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_)) {
+                return Err(Error::script(format!("{name} takes values that have an order, not {kind}")));
             }
             let nullable = any_nullable(&all);
             let all = all.into_iter().map(|arg| convert(arg, &kind)).collect();

@@ -368,11 +368,8 @@ fn misplaced(name: &str, kind: &Type, text: &[u8], misfit: Misfit) -> Error {
             };
             Error::data(format!("column `{name}`: {} is not {wanted}", excerpt(text))).help(remedy)
         }
-        Misfit::Nanoseconds => Error::data(format!(
-            "column `{name}`: {} is out of the range of {kind}, whose nanoseconds reach from 1677 to 2262",
-            excerpt(text)
-        ))
-        .help("declare the column with 6 fractional digits or fewer"),
+        Misfit::Range => Error::data(format!("column `{name}`: {} is out of the range of {kind}", excerpt(text)))
+            .help("declare the column with 9 fractional digits, which reach all years, or repair the file"),
     }
 }
 

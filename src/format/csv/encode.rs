@@ -25,6 +25,7 @@ pub(crate) struct CsvEncoder {
     suspects: Suspects,
     /// A plain timestamp holds digits, minus, colon, point and a blank: whether that gets quotes.
     quote_timestamps: bool,
+    schema: Schema,
     scratch: Vec<u8>,
     day: DayText,
 }
@@ -61,7 +62,7 @@ impl Suspects {
 }
 
 impl CsvEncoder {
-    pub fn new(options: &CsvOptions) -> Self {
+    pub fn new(options: &CsvOptions, schema: &Schema) -> Self {
         let suspects = match options.quote {
             Some(quote) => Suspects::new(options, quote),
             None => Suspects { bytes: [false; 256], highest: '\0', escape: '\0', wide: false },
@@ -74,14 +75,15 @@ impl CsvEncoder {
             null_literal: options.null_literal.clone().unwrap_or_default().into_bytes(),
             quote_timestamps: suspects.any(b" "),
             suspects,
+            schema: schema.clone(),
             scratch: Vec::new(),
             day: DayText::default(),
         }
     }
 
     /// The names of the columns as a record.
-    pub fn header(&self, schema: &Schema, out: &mut Vec<u8>) {
-        for (index, field) in schema.fields.iter().enumerate() {
+    pub fn header(&self, out: &mut Vec<u8>) {
+        for (index, field) in self.schema.fields.iter().enumerate() {
             if index > 0 {
                 self.delimiter.write(out);
             }
@@ -91,7 +93,7 @@ impl CsvEncoder {
     }
 
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = cells(batch)?;
+        let columns = cells(batch, &self.schema)?;
         out.reserve(batch.num_rows() * columns.len() * 12);
         for row in 0..batch.num_rows() {
             for (index, column) in columns.iter().enumerate() {
@@ -224,6 +226,12 @@ fn temporal(cells: &Cells<'_>, row: usize, out: &mut Vec<u8>, day: &mut DayText)
         }
         Cells::Timestamp { values, per_second, zoned } => {
             print::timestamp(out, values[row], *per_second, b' ', day);
+            if *zoned {
+                out.push(b'Z');
+            }
+        }
+        Cells::WideTimestamp { values, zoned } => {
+            print::wide_timestamp(out, values[row], b' ', day);
             if *zoned {
                 out.push(b'Z');
             }

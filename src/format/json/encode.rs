@@ -19,6 +19,7 @@ pub(crate) struct JsonEncoder {
     forms: Vec<Form>,
     options: JsonOptions,
     between: u8,
+    schema: Schema,
     day: DayText,
 }
 
@@ -67,12 +68,13 @@ impl JsonEncoder {
             forms: schema.fields.iter().map(|field| Form::new(&field.data_type.kind)).collect(),
             options: options.clone(),
             between: if options.timestamps == TimestampStyle::Iso { b'T' } else { b' ' },
+            schema: schema.clone(),
             day: DayText::default(),
         }
     }
 
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = cells(batch)?;
+        let columns = cells(batch, &self.schema)?;
         let forms = std::mem::take(&mut self.forms);
         let written = self.rows(&columns, &forms, batch.num_rows(), out);
         self.forms = forms;
@@ -135,6 +137,11 @@ impl JsonEncoder {
             Cells::Timestamp { values, per_second, zoned } => {
                 out.push(b'"');
                 print::timestamp(out, values[row], *per_second, self.between, &mut self.day);
+                out.extend_from_slice(if *zoned { b"Z\"" } else { b"\"" });
+            }
+            Cells::WideTimestamp { values, zoned } => {
+                out.push(b'"');
+                print::wide_timestamp(out, values[row], self.between, &mut self.day);
                 out.extend_from_slice(if *zoned { b"Z\"" } else { b"\"" });
             }
             Cells::Bytes(values) => quoted(out, |out| base64::encode(values.value(row), out)),
