@@ -137,7 +137,7 @@ impl Reader<'_> {
             if csv.fields > 1 {
                 at = self.skip_blank(bytes, at);
             }
-            at = syntax.skip_comments(bytes, at);
+            at = syntax.skip_to_record(bytes, at);
             if at >= bytes.len() || self.is_full() {
                 return Ok(at);
             }

@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use super::records::{Found, record};
-use crate::format::Syntax;
+use crate::format::{CsvOptions, Syntax};
 use crate::types::Type;
 
 /// Records that are looked at.
@@ -33,7 +33,12 @@ impl Default for CsvLayout {
 
 impl CsvLayout {
     pub fn syntax(&self) -> Syntax {
-        Syntax::new(self.delimiter, self.quote, None, self.comments)
+        Syntax::new(&CsvOptions {
+            delimiter: self.delimiter.into(),
+            quote: self.quote.map(char::from),
+            comments: self.comments,
+            ..CsvOptions::default()
+        })
     }
 }
 
@@ -115,7 +120,7 @@ fn for_each_record(layout: &CsvLayout, bytes: &[u8], ends: bool, take: &mut dyn 
     let mut fields = Vec::new();
     let mut at = 0;
     for _ in 0..RECORDS {
-        at = syntax.skip_comments(bytes, at);
+        at = syntax.skip_to_record(bytes, at);
         if at >= bytes.len() {
             break;
         }

@@ -168,15 +168,16 @@ fn csv(layout: CsvLayout, limit: Option<u64>, input: &mut dyn Input) -> Result<G
     Ok(guess)
 }
 
-/// A name for each field: that of the header, or Flink's own. `None`: the header has none, or has it twice.
+/// A name for each field: that of the header, or Flink's own. `None`: the header has none, or has it twice, so that it
+/// names no field.
 fn names(layout: &CsvLayout) -> Vec<Option<String>> {
     let Some(header) = &layout.header else {
         return (0..layout.fields).map(|index| Some(format!("f{index}"))).collect();
     };
     let name = |index: usize| {
         let text = header.get(index)?.trim();
-        let first = header.iter().position(|other| other.trim() == text) == Some(index);
-        (!text.is_empty() && first).then(|| text.to_string())
+        let alone = header.iter().filter(|other| other.trim() == text).count() == 1;
+        (!text.is_empty() && alone).then(|| text.to_string())
     };
     (0..layout.fields).map(name).collect()
 }

@@ -45,7 +45,9 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
             let Some(encoder) = format.text_encoder(schema) else {
                 return Err(Error::internal("a text format without an encoder"));
             };
-            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer: Vec::with_capacity(BUFFER_BYTES) })
+            let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+            buffer.extend_from_slice(encoder.header());
+            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer })
         }
     })
 }
