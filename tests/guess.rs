@@ -244,9 +244,10 @@ fn piped(input: &[u8], args: &[&str]) -> String {
         .expect("the binary runs");
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    // `schema` reads no more than it looks at.
+    let writer = std::thread::spawn(move || stdin.write_all(&input).is_ok());
     let output = child.wait_with_output().expect("the binary ends");
-    writer.join().expect("a writer").expect("everything is read");
+    writer.join().expect("a writer");
     assert_eq!(output.status.code(), Some(0));
     text(&output.stdout)
 }
@@ -281,7 +282,11 @@ fn a_pipe_that_ends_early_ends_the_command_quietly() {
     let writer = std::thread::spawn(move || {
         // Goes on until nobody reads.
         let text = many(80_000);
-        while stdin.write_all(text.as_bytes()).is_ok() {}
+        let rows = text.strip_prefix("ts,v\n").unwrap_or(&text);
+        let mut written = stdin.write_all(text.as_bytes());
+        while written.is_ok() {
+            written = stdin.write_all(rows.as_bytes());
+        }
     });
     let mut first = [0; 20];
     let mut stdout = child.stdout.take().expect("a pipe");

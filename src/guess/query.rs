@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 const STRUCTURE: &str = "and as between case cast distinct else end escape exists filter false from in interval is like \
     not null or over then true unknown when where";
 
+/// Columns that window functions add.
+const ADDED: [&str; 3] = ["window_start", "window_end", "window_time"];
+
 /// The windows of a query. Milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Windows {
@@ -120,12 +123,20 @@ impl Query {
         Ok((out.text, out.fragments))
     }
 
+    /// What a column is called below the window function, which adds columns of its own.
+    fn inner_name(&self, column: &str) -> String {
+        if !ADDED.contains(&column) {
+            return column.to_string();
+        }
+        unused(&format!("file_{column}"), |name| self.columns.iter().any(|other| other == name))
+    }
+
     /// Each key with its name and, unless it is a column, its expression.
     fn named_keys(&self) -> Result<Vec<(String, Option<String>)>> {
         let mut keys: Vec<(String, Option<String>)> = Vec::new();
         for key in &self.keys {
             keys.push(match key {
-                Key::Column(name) => (name.clone(), None),
+                Key::Column(name) => (self.inner_name(name), None),
                 Key::Expression(text) => {
                     let text = with_quotes(&one_line(text), &self.columns);
                     check_closed("--key", &text)?;
@@ -150,11 +161,20 @@ impl Query {
     fn view(&self, keys: &[(String, Option<String>)], out: &mut Writer) -> Result<String> {
         let computed: Vec<(&String, &String)> =
             keys.iter().filter_map(|(name, text)| text.as_ref().map(|text| (name, text))).collect();
-        if computed.is_empty() && self.filter.is_none() {
+        let renames = self.columns.iter().any(|column| ADDED.contains(&column.as_str()));
+        if computed.is_empty() && self.filter.is_none() && !renames {
             return Ok(quoted(&self.table));
         }
         let view = unused("picked", |name| name == self.table);
-        out.push(&format!("CREATE TEMPORARY VIEW {view} AS\nSELECT *"));
+        let renamed = |column: &String| match self.inner_name(column) {
+            same if same == *column => quoted(column),
+            name => format!("{} AS {}", quoted(column), quoted(&name)),
+        };
+        let columns = match renames {
+            true => self.columns.iter().map(renamed).collect::<Vec<_>>().join(", "),
+            false => "*".to_string(),
+        };
+        out.push(&format!("CREATE TEMPORARY VIEW {view} AS\nSELECT {columns}"));
         for (name, text) in computed {
             out.push(",\n  ");
             out.fragment("--key", text);
@@ -172,7 +192,7 @@ impl Query {
     }
 
     fn window_function(&self, source: &str, keys: &[String]) -> String {
-        let time = format!("DESCRIPTOR({})", quoted(&self.time));
+        let time = format!("DESCRIPTOR({})", quoted(&self.inner_name(&self.time)));
         let offset =
             self.offset.filter(|offset| *offset != 0).map_or(String::new(), |ms| format!(", {}", interval(ms)));
         match self.windows {
@@ -372,6 +392,16 @@ mod tests {
             script.contains("SESSION(TABLE picked PARTITION BY (u), DESCRIPTOR(ts), INTERVAL '30' MINUTE)"),
             "{script}"
         );
+    }
+
+    #[test]
+    fn columns_that_are_called_as_those_of_windows_get_other_names() {
+        let columns = ["window_start", "v"].map(str::to_string).to_vec();
+        let aggregates = "max(v)".to_string();
+        let query = Query { columns, time: "window_start".to_string(), keys: Vec::new(), aggregates, ..query() };
+        let (script, _) = query.script().expect("a script");
+        assert!(script.contains("SELECT window_start AS file_window_start, v\nFROM t;"), "{script}");
+        assert!(script.contains("TUMBLE(TABLE picked, DESCRIPTOR(file_window_start), "), "{script}");
     }
 
     #[test]
