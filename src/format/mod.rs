@@ -13,6 +13,7 @@ mod parquet;
 mod parse;
 mod path;
 mod print;
+mod raw;
 mod remedy;
 mod text;
 
@@ -26,6 +27,7 @@ pub use self::parquet::{ParquetOptions, ParquetPart, ParquetReader, append_parqu
 pub use self::parse::TimestampStyle;
 pub(crate) use self::parse::{csv_date, csv_time, iso_date, timestamp};
 pub use self::path::{InputFile, local_path};
+pub use self::raw::{Charset, RawOptions};
 pub use self::text::{Failure, Output, Step, TextDecoder};
 
 use arrow::array::RecordBatch;
@@ -39,6 +41,9 @@ use crate::types::{Schema, Type};
 pub enum FormatSpec {
     Csv(CsvOptions),
     Json(JsonOptions),
+    /// JSON lines that say what happened to a row. Can only be written.
+    DebeziumJson(JsonOptions),
+    Raw(RawOptions),
     Parquet(ParquetOptions),
     Avro(AvroOptions),
 }
@@ -52,20 +57,12 @@ pub struct TextEncoder {
 enum Encoder {
     Csv(Box<csv::encode::CsvEncoder>),
     Json(json::encode::JsonEncoder),
+    Raw(raw::encode::RawEncoder),
 }
 
 /// Formats of Flink that are not ours.
-const FOREIGN: &[&str] = &[
-    "avro-confluent",
-    "debezium-avro-confluent",
-    "canal-json",
-    "debezium-json",
-    "maxwell-json",
-    "ogg-json",
-    "orc",
-    "raw",
-    "protobuf",
-];
+const FOREIGN: &[&str] =
+    &["avro-confluent", "debezium-avro-confluent", "canal-json", "maxwell-json", "ogg-json", "orc", "protobuf"];
 
 impl FormatSpec {
     /// Reads `format` and the options of that format (with their prefix) out of a table's options.
@@ -78,15 +75,24 @@ impl FormatSpec {
         let place = options.place_of("format");
         let spec = match name.to_ascii_lowercase().as_str() {
             "csv" => FormatSpec::Csv(CsvOptions::from_options(options)?),
-            "json" => FormatSpec::Json(JsonOptions::from_options(options)?),
+            "json" => FormatSpec::Json(JsonOptions::from_options(options, "json")?),
+            "debezium-json" => {
+                if options.take_bool("debezium-json.schema-include", false)? {
+                    return Err(
+                        options.invalid("debezium-json.schema-include", "false: rows are written without a schema")
+                    );
+                }
+                FormatSpec::DebeziumJson(JsonOptions::from_options(options, "debezium-json")?)
+            }
+            "raw" => FormatSpec::Raw(RawOptions::from_options(options, schema)?),
             "parquet" => FormatSpec::Parquet(ParquetOptions::from_options(options)?),
             "avro" => FormatSpec::Avro(AvroOptions::from_options(options, schema)?),
             foreign if FOREIGN.contains(&foreign) => {
                 return Err(Error::unsupported(format!("format '{foreign}'")).at_place(place));
             }
             _ => {
-                let error = options.invalid("format", "csv, json, parquet or avro");
-                let known = ["csv", "json", "parquet", "avro"];
+                let error = options.invalid("format", "csv, json, raw, debezium-json, parquet or avro");
+                let known = ["csv", "json", "raw", "debezium-json", "parquet", "avro"];
                 return Err(match nearest(&name, known.into_iter().chain(FOREIGN.iter().copied())) {
                     Some(near) => error.help(format!("did you mean '{near}'?")),
                     None => error,
@@ -95,7 +101,7 @@ impl FormatSpec {
         };
         for field in &schema.fields {
             let kind = &field.data_type.kind;
-            if matches!(spec, FormatSpec::Json(_))
+            if matches!(spec, FormatSpec::Json(_) | FormatSpec::DebeziumJson(_))
                 && let Some(map) = json::map_without_text_keys(kind)
             {
                 let error = Error::script(format!(
@@ -127,6 +133,8 @@ impl FormatSpec {
         match self {
             FormatSpec::Csv(_) => "csv",
             FormatSpec::Json(_) => "json",
+            FormatSpec::DebeziumJson(_) => "debezium-json",
+            FormatSpec::Raw(_) => "raw",
             FormatSpec::Parquet(_) => "parquet",
             FormatSpec::Avro(_) => "avro",
         }
@@ -135,8 +143,20 @@ impl FormatSpec {
     fn holds(&self, kind: &Type) -> bool {
         match self {
             FormatSpec::Avro(_) | FormatSpec::Parquet(_) => in_columns(kind),
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => column::Column::new(kind).is_some(),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
+                column::Column::new(kind).is_some()
+            }
         }
+    }
+
+    /// Whether files of this format can be read, not only written.
+    pub fn is_readable(&self) -> bool {
+        !matches!(self, FormatSpec::DebeziumJson(_))
+    }
+
+    /// Whether a byte-order mark at the start of a file is no part of its first value.
+    pub fn skips_mark(&self) -> bool {
+        !matches!(self, FormatSpec::Raw(_))
     }
 
     /// Whether each file starts with a header, which [`FormatSpec::read_header`] reads.
@@ -175,6 +195,10 @@ impl FormatSpec {
             FormatSpec::Json(options) => {
                 Some(Box::new(json::decode::JsonDecoder::new(options, schema, projection, batch_rows)?))
             }
+            FormatSpec::Raw(options) => {
+                Some(Box::new(raw::decode::RawDecoder::new(options, schema, projection, batch_rows)?))
+            }
+            FormatSpec::DebeziumJson(_) => return Err(Error::internal("a format that is only written is read")),
             FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         })
     }
@@ -184,7 +208,7 @@ impl FormatSpec {
     pub fn look_ahead(&self) -> Option<usize> {
         match self {
             FormatSpec::Csv(options) => Some(csv::scan::Syntax::new(options).look_ahead()),
-            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
+            _ => None,
         }
     }
 
@@ -193,7 +217,7 @@ impl FormatSpec {
     pub fn transition(&self, bytes: &[u8], length: usize, before: u8) -> Option<[u8; 8]> {
         match self {
             FormatSpec::Csv(options) => Some(csv::scan::Syntax::new(options).transition(bytes, length, before)),
-            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
+            _ => None,
         }
     }
 
@@ -209,6 +233,8 @@ impl FormatSpec {
                 Encoder::Csv(Box::new(encoder))
             }
             FormatSpec::Json(options) => Encoder::Json(json::encode::JsonEncoder::new(options, schema)),
+            FormatSpec::DebeziumJson(options) => Encoder::Json(json::encode::JsonEncoder::changes(options, schema)),
+            FormatSpec::Raw(options) => Encoder::Raw(raw::encode::RawEncoder::new(options, schema)),
             FormatSpec::Parquet(_) | FormatSpec::Avro(_) => return None,
         };
         Some(TextEncoder { encoder, header })
@@ -229,6 +255,7 @@ impl TextEncoder {
         match &mut self.encoder {
             Encoder::Csv(encoder) => encoder.encode(batch, out),
             Encoder::Json(encoder) => encoder.encode(batch, out),
+            Encoder::Raw(encoder) => encoder.encode(batch, out),
         }
     }
 }

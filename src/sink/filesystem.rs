@@ -123,7 +123,7 @@ impl Filesystem {
         match self.format {
             FormatSpec::Parquet(_) => parquet_is_empty(part),
             FormatSpec::Avro(_) => avro_is_empty(part),
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
                 let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
                 Ok(metadata.len() <= self.header_bytes)
             }
@@ -148,7 +148,7 @@ impl Filesystem {
             _ if parts.len() == 1 => parts.remove(0),
             FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
             FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
                 let whole = parts.remove(0);
                 append_text(&whole, &parts, self.header_bytes)?;
                 whole

@@ -141,7 +141,11 @@ impl Cutter {
         {
             return Ok(());
         }
-        let mark = if self.buffer.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let mark = if self.format.skips_mark() && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
         let text = &self.buffer[mark..];
         let header = match self.format.has_header() {
             false => None,

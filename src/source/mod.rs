@@ -136,7 +136,7 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
                 refuse_packed(&path, files)?;
                 Arc::new(avro::AvroSplit::open(scan, &path, block_bytes)?)
             }
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
                 open_text(scan, files, &path, (block_bytes, splits.len() < FILES_KEPT_OPEN))?
             }
         });

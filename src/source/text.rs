@@ -66,7 +66,7 @@ impl TextSplit {
         (block_bytes, keep): (usize, bool),
     ) -> Result<Self> {
         let mut mark = [0u8; 3];
-        let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
+        let marked = format.skips_mark() && file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
         let text_start = if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 };
         let mut split = TextSplit {
             input,

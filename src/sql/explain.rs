@@ -5,7 +5,6 @@ use std::fmt::Write;
 use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
-use crate::format::FormatSpec;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WindowAggregateSpec, WindowSpec,
 };
@@ -34,10 +33,10 @@ fn sink(sink: &SinkSpec) -> String {
     let columns = names(&sink.schema);
     match &sink.connector {
         SinkConnector::Filesystem { path, format } => {
-            format!("Sink {} ({} {path}): {columns}", sink.table, format_name(format))
+            format!("Sink {} ({} {path}): {columns}", sink.table, format.name())
         }
         SinkConnector::Stdout { format } => {
-            format!("Sink {} ({} on stdout): {columns}", sink.table, format_name(format))
+            format!("Sink {} ({} on stdout): {columns}", sink.table, format.name())
         }
         SinkConnector::Print { identifier: Some(identifier) } => {
             format!("Sink {} (print, {identifier}> ): {columns}", sink.table)
@@ -45,15 +44,6 @@ fn sink(sink: &SinkSpec) -> String {
         SinkConnector::Print { identifier: None } => format!("Sink {} (print): {columns}", sink.table),
         SinkConnector::Blackhole => format!("Sink {} (blackhole): {columns}", sink.table),
         SinkConnector::Collect => format!("Result: {columns}"),
-    }
-}
-
-fn format_name(format: &FormatSpec) -> &'static str {
-    match format {
-        FormatSpec::Csv(_) => "csv",
-        FormatSpec::Json(_) => "json",
-        FormatSpec::Parquet(_) => "parquet",
-        FormatSpec::Avro(_) => "avro",
     }
 }
 
@@ -99,7 +89,7 @@ fn column(schema: &Schema, index: usize) -> &str {
 fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
     let SourceSpec::Files(files) = &spec.source;
     let place = if files.is_stdin() { "from stdin" } else { files.path.as_str() };
-    line(text, depth, &format!("Scan {} ({} {place})", spec.table, format_name(&files.format)));
+    line(text, depth, &format!("Scan {} ({} {place})", spec.table, files.format.name()));
     let decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
     line(
         text,

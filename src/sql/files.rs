@@ -26,6 +26,11 @@ impl Table {
     /// The files of a table that is read.
     pub(super) fn read_files(&self, options: &mut Options, ignored: &mut dyn FnMut(&str)) -> Result<FilesSpec> {
         let (path, format) = self.file(options, ignored)?;
+        if !format.is_readable() {
+            return Err(Error::unsupported(format!("reading the format '{}'", format.name()))
+                .at_place(options.place_of("format"))
+                .help("it can be written; read tables in csv, json, raw, parquet or avro"));
+        }
         for key in ["source.monitor-interval", "source.path.regex-pattern"] {
             refuse_option(options, key)?;
         }

@@ -17,6 +17,9 @@ pub(crate) struct JsonEncoder {
     names: Vec<u8>,
     ends: Vec<usize>,
     forms: Vec<Form>,
+    /// In front of the object of a row, and behind it.
+    before: &'static [u8],
+    after: &'static [u8],
     options: JsonOptions,
     between: u8,
     schema: Schema,
@@ -65,12 +68,20 @@ impl JsonEncoder {
         JsonEncoder {
             names,
             ends,
+            before: b"",
+            after: b"}\n",
             forms: schema.fields.iter().map(|field| Form::new(&field.data_type.kind)).collect(),
             options: options.clone(),
             between: if options.timestamps == TimestampStyle::Iso { b'T' } else { b' ' },
             schema: schema.clone(),
             day: DayText::default(),
         }
+    }
+
+    /// As Debezium says that a row was inserted.
+    pub fn changes(options: &JsonOptions, schema: &Schema) -> Self {
+        let before: &[u8] = if options.omit_nulls { b"{\"after\":" } else { b"{\"before\":null,\"after\":" };
+        JsonEncoder { before, after: b"},\"op\":\"c\"}\n", ..JsonEncoder::new(options, schema) }
     }
 
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
@@ -84,6 +95,7 @@ impl JsonEncoder {
     fn rows(&mut self, columns: &[CellColumn<'_>], forms: &[Form], rows: usize, out: &mut Vec<u8>) -> Result<()> {
         out.reserve(rows * columns.len() * 24);
         for row in 0..rows {
+            out.extend_from_slice(self.before);
             let start = out.len();
             let mut name = 0;
             for (index, (column, form)) in columns.iter().zip(forms).enumerate() {
@@ -105,7 +117,7 @@ impl JsonEncoder {
                 Some(first) => *first = b'{',
                 None => out.push(b'{'),
             }
-            out.extend_from_slice(b"}\n");
+            out.extend_from_slice(self.after);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod files;
 mod formats;
 mod header;
 mod places;
+mod raw;
 
 use std::io::Write;
 use std::path::Path;

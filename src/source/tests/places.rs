@@ -125,7 +125,7 @@ fn wrong_options_are_reported_with_a_remedy() {
     assert_eq!((error.kind(), error.remedy()), (ErrorKind::Script, Some("did you mean 'csv'?")));
     assert_eq!(error.place().map(|place| place.line), Some(3));
     assert_eq!(fails(&[("format", "avro-confluent")]).kind(), ErrorKind::Unsupported);
-    assert_eq!(fails(&[("format", "debezium-json")]).kind(), ErrorKind::Unsupported);
+    assert_eq!(fails(&[("format", "canal-json")]).kind(), ErrorKind::Unsupported);
     assert!(fails(&[("format", "csv"), ("csv.field-delimiter", ";;")]).message().contains("a single character"));
     assert!(fails(&[("format", "csv"), ("csv.feld-delimiter", ";")]).remedy().unwrap().contains("csv.field-delimiter"));
     assert!(
