@@ -98,7 +98,11 @@ const BINARY_TYPES: [(&str, &str, &str); 5] = [
     ("ints", "ARRAY<INT>", "ARRAY[id, CAST(NULL AS INT), 7]"),
     ("pairs", "MAP<STRING, INT>", "MAP[t, id, 'other', CAST(NULL AS INT)]"),
     ("pair", "ROW<x INT, y STRING>", "CAST(ROW(id, t) AS ROW<x INT, y STRING>)"),
-    ("deep", "ARRAY<ROW<x INT, y ARRAY<STRING>>>", "CAST(ARRAY[ROW(id, ARRAY[t, 'é'])] AS ARRAY<ROW<x INT, y ARRAY<STRING>>>)"),
+    (
+        "deep",
+        "ARRAY<ROW<x INT, y ARRAY<STRING>>>",
+        "CAST(ARRAY[ROW(id, ARRAY[t, 'é'])] AS ARRAY<ROW<x INT, y ARRAY<STRING>>>)",
+    ),
 ];
 
 #[test]
