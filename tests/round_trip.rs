@@ -222,7 +222,7 @@ fn peers_read_what_transom_writes_and_transom_reads_what_they_write() {
     let source = source(&files[0]);
     let text = TEXT_FORMATS.iter().map(|(options, end)| (options.to_string(), *end, "text".to_string()));
     for (options, end, name) in binary_formats().into_iter().chain(text) {
-        let names = if name == "text" { &manifest["text"] } else { &manifest["columns"] };
+        let names = if end == "csv" { &manifest["text"] } else { &manifest["columns"] };
         let list: Vec<_> = names.as_array().expect("names").iter().filter_map(Value::as_str).collect();
         let out = folder.join("out").join(format!("{name}.{end}"));
         let out = table("o", &declared(&manifest, names), &out, &options);
