@@ -46,7 +46,8 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
             let Some(encoder) = format.text_encoder(schema) else {
                 return Err(Error::internal("a text format without an encoder"));
             };
-            Box::new(TextPart { encoder, file: Some(file), path: path.to_path_buf(), buffer: Vec::new() })
+            let buffer = encoder.header().to_vec();
+            Box::new(TextPart { encoder, file: Some(file), path: path.to_path_buf(), buffer })
         }
     })
 }

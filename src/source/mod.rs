@@ -171,7 +171,7 @@ fn open_text(
     // A file that cannot be read fails again, with its message, when its rows are wanted.
     let filled = std::os::unix::fs::FileExt::read_at(&file, &mut start, 0).unwrap_or(0);
     let Some(codec) = codec_of(files, path, &start[..filled])? else {
-        return Ok(Arc::new(text::TextSplit::new(scan, &files.format, input, file, (block_bytes, keep))));
+        return Ok(Arc::new(text::TextSplit::new(scan, &files.format, input, file, (block_bytes, keep))?));
     };
     let bytes = input.bytes();
     let feed = Box::new(packed::PackedFile::new(input, keep.then_some(file), codec));
