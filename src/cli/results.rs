@@ -166,6 +166,7 @@ impl Results {
                 let Some(mut encoder) = format.text_encoder(&sink.schema) else {
                     return Err(Error::internal("a table on stdout whose format is no text"));
                 };
+                bytes.extend_from_slice(encoder.header());
                 encoder.encode(batch, &mut bytes)?;
                 self.encoders.push((sink.table.clone(), encoder));
             }

@@ -21,6 +21,13 @@ use super::{Loaded, ScriptArgs, summary};
 pub struct RunArgs {
     #[command(flatten)]
     pub script: ScriptArgs,
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+/// How a script runs and what is shown of it.
+#[derive(Args)]
+pub struct RunFlags {
     /// Threads to run on [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     shards: Option<u16>,
@@ -32,7 +39,7 @@ pub struct RunArgs {
     output: Output,
     /// Print results and errors only
     #[arg(short, long)]
-    quiet: bool,
+    pub quiet: bool,
     /// What shards run on
     #[arg(long, value_enum, default_value_t = ExecutorArg::Auto)]
     executor: ExecutorArg,
@@ -47,6 +54,11 @@ enum ExecutorArg {
 }
 
 pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
+    execute(&args.flags, loaded)
+}
+
+/// Runs a script with its results on stdout.
+pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = cancel.clone();
     // Ctrl-C, SIGTERM and SIGHUP let the job undo what it wrote; a second one ends the process at once.

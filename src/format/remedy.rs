@@ -9,6 +9,13 @@ use crate::types::Type;
 /// offered: the decoder does not know whether the watermark is made from the column, and there NULL fails as well.
 #[cold]
 pub(crate) fn time(name: &str, kind: &Type, text: &[u8], json: Option<TimestampStyle>) -> Option<String> {
+    matches!(kind, Type::Timestamp(_) | Type::TimestampLtz(_))
+        .then(|| form(kind, text, json).unwrap_or_else(|| computed(name, parse::trim(text))))
+}
+
+/// Another type or option that reads the text of a timestamp, where there is one.
+#[cold]
+pub(crate) fn form(kind: &Type, text: &[u8], json: Option<TimestampStyle>) -> Option<String> {
     let (digits, zoned) = match kind {
         Type::Timestamp(digits) => (*digits, false),
         Type::TimestampLtz(digits) => (*digits, true),
@@ -30,10 +37,7 @@ pub(crate) fn time(name: &str, kind: &Type, text: &[u8], json: Option<TimestampS
             return Some(format!("{set}, and declare it {other}"));
         }
     }
-    if reads(style, !zoned) {
-        return Some(format!("declare it {other}"));
-    }
-    Some(computed(name, text))
+    reads(style, !zoned).then(|| format!("declare it {other}"))
 }
 
 /// Remedy that declares the column as what its text is, and computes the time.

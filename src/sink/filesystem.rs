@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +31,8 @@ pub(super) struct Filesystem {
     folder: PathBuf,
     format: FormatSpec,
     schema: Schema,
+    /// How many bytes each text part has before its rows.
+    header_bytes: u64,
     /// Part of every name, so that no two jobs meet.
     unique: String,
     /// Folders that were not there before, innermost first: they go again if the job fails.
@@ -74,6 +77,7 @@ impl Filesystem {
             folder,
             format: format.clone(),
             schema: schema.clone(),
+            header_bytes: format.text_encoder(schema).map_or(0, |encoder| encoder.header().len() as u64),
             unique: unique_name(),
             made,
             parts: Mutex::new(vec![None; parallelism]),
@@ -111,9 +115,9 @@ impl Filesystem {
         match self.format {
             FormatSpec::Parquet(_) => parquet_is_empty(part),
             FormatSpec::Avro(_) => avro_is_empty(part),
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
                 let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
-                Ok(metadata.len() == 0)
+                Ok(metadata.len() <= self.header_bytes)
             }
         }
     }
@@ -136,9 +140,9 @@ impl Filesystem {
             _ if parts.len() == 1 => parts.remove(0),
             FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
             FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
                 let whole = parts.remove(0);
-                append_text(&whole, &parts)?;
+                append_text(&whole, &parts, self.header_bytes)?;
                 whole
             }
         };
@@ -261,11 +265,12 @@ fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(|error| Error::io("remove", path.display(), error))
 }
 
-fn append_text(whole: &Path, parts: &[PathBuf]) -> Result<()> {
+fn append_text(whole: &Path, parts: &[PathBuf], header_bytes: u64) -> Result<()> {
     let mut target =
         File::options().append(true).open(whole).map_err(|error| Error::io("write", whole.display(), error))?;
     for part in parts {
         let mut source = File::open(part).map_err(|error| Error::io("read", part.display(), error))?;
+        source.seek(SeekFrom::Start(header_bytes)).map_err(|error| Error::io("read", part.display(), error))?;
         std::io::copy(&mut source, &mut target).map_err(|error| Error::io("write", whole.display(), error))?;
     }
     Ok(())

@@ -42,11 +42,12 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
             Box::new(ColumnPart(Box::new(ParquetPart::new(file, &shown, schema, options)?)))
         }
         FormatSpec::Avro(options) => Box::new(RecordPart(AvroPart::new(file, &shown, schema, options)?)),
-        FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+        FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
             let Some(encoder) = format.text_encoder(schema) else {
                 return Err(Error::internal("a text format without an encoder"));
             };
-            Box::new(TextPart { encoder, file: Some(file), path: path.to_path_buf(), buffer: Vec::new() })
+            let buffer = encoder.header().to_vec();
+            Box::new(TextPart { encoder, file: Some(file), path: path.to_path_buf(), buffer })
         }
     })
 }

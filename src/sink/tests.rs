@@ -320,3 +320,142 @@ fn parquet_refuses_nanoseconds_that_it_cannot_hold() {
     assert!(error.to_string().contains("`t`: 9999-12-31 23:59:59.999999999"), "{error}");
     assert!(error.remedy().is_some_and(|remedy| remedy.contains("6 fractional digits")), "{error}");
 }
+
+/// A table of a text with a space in its name and a number, and a batch of it.
+fn named(text: &str) -> (Schema, RecordBatch) {
+    let fields = vec![Field::new("the k", Type::string().nullable()), Field::new("v", Type::Int.nullable())];
+    let schema = Schema::new(fields);
+    let columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from(vec![text])), Arc::new(Int32Array::from(vec![1]))];
+    let batch = RecordBatch::try_new(schema.to_arrow(), columns).expect("a batch");
+    (schema, batch)
+}
+
+#[test]
+fn each_file_has_one_header_however_many_shards_wrote_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (schema, _) = named("");
+    let format = format(&[("format", "csv"), ("csv.header", "true")], &schema);
+    let write = |path: &Path, shards: &[Option<&str>]| {
+        let sink = sink(path, &format, &schema, shards.len());
+        for (shard, text) in shards.iter().enumerate() {
+            let mut writer = sink.writer(shard).expect("a writer");
+            if let Some(text) = text {
+                writer.write(&named(text).1).expect("written");
+            }
+            writer.finish().expect("finished");
+        }
+        sink.commit().expect("committed");
+    };
+    let file = folder.path().join("out.csv");
+    for (shards, rows) in [
+        (&[Some("a"), Some("b"), None, Some("c")][..], "a,1\nb,1\nc,1\n"),
+        (&[None, Some("b")], "b,1\n"),
+        (&[None, None], ""),
+        (&[], ""),
+    ] {
+        write(&file, shards);
+        assert_eq!(std::fs::read_to_string(&file).expect("read"), format!("\"the k\",v\n{rows}"));
+    }
+    let many = folder.path().join("many");
+    write(&many, &[Some("a"), None, Some("b")]);
+    let sizes: Vec<u64> = listing(&many).into_values().collect();
+    assert_eq!(sizes, ["\"the k\",v\na,1\n".len() as u64; 2]);
+}
+
+fn encoded(options: &[(&str, &str)], schema: &Schema, lines: &str) -> Result<String, String> {
+    let json = format(&[("format", "json")], schema);
+    let projection: Vec<usize> = (0..schema.len()).collect();
+    let mut decoder = json.text_decoder(schema, &projection, 100, None).expect("a decoder").expect("text");
+    let mut encoder = format(options, schema).text_encoder(schema).expect("text");
+    let mut out = Vec::new();
+    let mut take = |batch: RecordBatch| encoder.encode(&batch, &mut out);
+    decoder.decode(lines.as_bytes(), 0, lines.len(), true, &mut take).expect("decoded");
+    decoder.finish(&mut take).map_err(|error| error.message().to_string())?;
+    Ok(out.iter().map(|byte| char::from(*byte)).collect())
+}
+
+fn nested() -> Schema {
+    let array = |kind: Type| Type::Array(Box::new(kind.nullable()));
+    let fields = [("x", Type::Int), ("y", Type::string()), ("t", Type::Timestamp(3))];
+    let row = Type::Row(fields.into_iter().map(|(name, kind)| Field::new(name, kind.nullable())).collect());
+    let columns = [
+        ("a", array(Type::Double)),
+        ("s", array(Type::string())),
+        ("r", row),
+        ("b", Type::VarBinary(crate::types::MAX_LENGTH)),
+    ];
+    Schema::new(columns.into_iter().map(|(name, kind)| Field::new(name, kind.nullable())).collect())
+}
+
+#[test]
+fn csv_writes_arrays_rows_and_bytes_as_flink_does() {
+    let lines = r#"{"a":[1,2.5,1e10],"s":["x","y"],"r":{"x":1,"y":"p","t":"2024-01-01 00:00:00"},"b":"aGVsbG8="}
+{"a":[],"s":[],"r":{},"b":""}
+{"s":["a,b","q\"r",null,""],"r":{"y":"long text of more than twenty-four"}}
+{"a":[null],"s":["single"],"r":{"y":" "}}
+"#;
+    let plain = encoded(&[("format", "csv")], &nested(), lines).expect("written");
+    let expected = [
+        "1.0;2.5;1.0E10,x;y,\"1;p;2024-01-01 00:00:00\",aGVsbG8=",
+        ",,;;,",
+        ",\"a,b;q\"\"r;;\",\";long text of more than twenty-four;\",",
+        ",single,\"; ;\",",
+    ];
+    assert_eq!(plain.lines().collect::<Vec<_>>(), expected);
+    let options = [("format", "csv"), ("csv.null-literal", "NULL"), ("csv.array-element-delimiter", "|")];
+    let literal = encoded(&options, &nested(), lines).expect("written");
+    assert_eq!(literal.lines().nth(1), Some(",,NULL|NULL|NULL,"));
+    assert_eq!(literal.lines().nth(3), Some("NULL,single,\"NULL| |NULL\",NULL"));
+}
+
+#[test]
+fn csv_quotes_by_characters_of_any_length() {
+    let columns = [("s", Type::string()), ("t", Type::string())];
+    let schema = Schema::new(columns.into_iter().map(|(name, kind)| Field::new(name, kind.nullable())).collect());
+    let lines = "{\"s\":\"a\",\"t\":\"a§c«d\"}\n{\"s\":\"é\",\"t\":\"¿ñ\"}\n";
+    for (option, expected) in [
+        (("csv.field-delimiter", "§"), "\"a\"§\"a§c«d\"\né§¿ñ\n"),
+        (("csv.quote-character", "«"), "«a«,«a§c««d«\né,«¿ñ«\n"),
+        (("csv.escape-character", "¿"), "a,a§c«d\né,\"¿¿ñ\"\n"),
+    ] {
+        let text = encoded(&[("format", "csv"), option], &schema, lines).expect("written");
+        let bytes: Vec<u8> = text.chars().map(|c| c as u8).collect();
+        assert_eq!(String::from_utf8(bytes).expect("UTF-8"), expected, "{option:?}");
+    }
+}
+
+#[test]
+fn debezium_json_says_that_rows_were_inserted() {
+    let schema = named("").0;
+    let lines = "{\"the k\":\"a\",\"v\":1}\n{}\n";
+    let options = [("format", "debezium-json")];
+    assert_eq!(
+        encoded(&options, &schema, lines).expect("written"),
+        "{\"before\":null,\"after\":{\"the k\":\"a\",\"v\":1},\"op\":\"c\"}\n\
+         {\"before\":null,\"after\":{\"the k\":null,\"v\":null},\"op\":\"c\"}\n"
+    );
+    let options = [("format", "debezium-json"), ("debezium-json.encode.ignore-null-fields", "true")];
+    assert_eq!(
+        encoded(&options, &schema, lines).expect("written"),
+        "{\"after\":{\"the k\":\"a\",\"v\":1},\"op\":\"c\"}\n{\"after\":{},\"op\":\"c\"}\n"
+    );
+}
+
+#[test]
+fn raw_writes_the_bytes_of_a_value() {
+    let of = |kind: Type| Schema::new(vec![Field::new("c", kind.nullable())]);
+    let raw = |extra: &[(&str, &str)], kind: Type, line: &str| {
+        encoded(&[&[("format", "raw")], extra].concat(), &of(kind), line)
+    };
+    let latin = [("raw.charset", "ISO-8859-1")];
+    let little = [("raw.endianness", "little-endian")];
+    assert_eq!(raw(&latin, Type::string(), "{\"c\":\"é→\"}").expect("written"), "é?\n");
+    assert_eq!(
+        raw(&[("raw.charset", "UTF-16")], Type::string(), "{\"c\":\"é\"}").expect("written"),
+        "\u{fe}\u{ff}\0é\n"
+    );
+    assert_eq!(raw(&[], Type::Int, "{\"c\":258}").expect("written"), "\0\0\u{1}\u{2}\n");
+    assert_eq!(raw(&little, Type::Int, "{\"c\":258}").expect("written"), "\u{2}\u{1}\0\0\n");
+    assert_eq!(raw(&[], Type::Boolean, "{\"c\":true}").expect("written"), "\u{1}\n");
+    assert_eq!(raw(&[], Type::Int, "{}").expect_err("refused"), "a NULL cannot be written in format 'raw'");
+}

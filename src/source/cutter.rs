@@ -1,11 +1,14 @@
 //! Cuts a stream of text into blocks that begin and end where records do.
 
+use std::sync::Arc;
+
 use super::lines;
 use super::stream::{Fed, Feed};
 use super::{BYTE_ORDER_MARK, RECORD_BYTES_MAX, Wake};
-use crate::error::{Error, Result};
-use crate::format::{FormatSpec, TextDecoder};
+use crate::error::{Error, Place, Result};
+use crate::format::{Failure, FormatSpec, Header, TextDecoder};
 use crate::plan::ScanSpec;
+use crate::types::Schema;
 
 /// Asked for at once from a feed.
 const READ_BYTES: usize = 64 << 10;
@@ -16,6 +19,8 @@ const ENDS_TRIED: usize = 8;
 pub(super) struct Chunk {
     /// From the start of a record on.
     pub text: Vec<u8>,
+    /// The header of the stream, if the format has one.
+    pub header: Option<Arc<Header>>,
     /// The number of its first line.
     pub line: u64,
     /// Bytes of the file that it stands for.
@@ -40,6 +45,8 @@ pub(super) struct Cutter {
     /// more. Only where the answer does not depend on blocks.
     live: bool,
     format: FormatSpec,
+    schema: Schema,
+    header: Option<Arc<Header>>,
     /// Finds where records start; its rows are not wanted.
     decoder: Box<dyn TextDecoder>,
     /// From the start of a record on.
@@ -56,12 +63,14 @@ impl Cutter {
     /// # Errors
     /// Internal, for a format that is no text.
     pub fn new(scan: &ScanSpec, format: &FormatSpec, feed: Box<dyn Feed>, block_bytes: u64) -> Result<Self> {
-        let decoder = format.text_decoder(&scan.file_schema, &[], 1)?;
+        let decoder = format.text_decoder(&scan.file_schema, &[], 1, None)?;
         Ok(Cutter {
             feed,
             block_bytes,
             live: false,
             format: format.clone(),
+            schema: scan.file_schema.clone(),
+            header: None,
             decoder: decoder.ok_or_else(|| Error::internal("a stream of a format that is no text"))?,
             buffer: Vec::new(),
             start: 0,
@@ -106,10 +115,10 @@ impl Cutter {
             let beyond = self.buffer.len().saturating_sub(target);
             let wanted = (target.saturating_sub(self.buffer.len()) + READ_BYTES).max(beyond);
             match self.feed.read(wanted, &mut self.buffer)? {
-                Fed::Some => self.begin(false),
+                Fed::Some => self.begin(false)?,
                 Fed::End => {
                     self.ended = true;
-                    self.begin(true);
+                    self.begin(true)?;
                 }
                 Fed::Nothing => return Ok(self.whole_records()),
             }
@@ -125,16 +134,48 @@ impl Cutter {
         (self.blocks + 1) * self.block_bytes
     }
 
-    /// Drops the byte-order mark, once there is enough to know it.
-    fn begin(&mut self, all: bool) {
-        if !self.begun
-            && (all || self.buffer.len() >= BYTE_ORDER_MARK.len() || !BYTE_ORDER_MARK.starts_with(&self.buffer))
+    /// Drops the byte-order mark and reads the header, once there is enough to know them.
+    fn begin(&mut self, all: bool) -> Result<()> {
+        if self.begun
+            || !(all || self.buffer.len() >= BYTE_ORDER_MARK.len() || !BYTE_ORDER_MARK.starts_with(&self.buffer))
         {
-            self.begun = true;
-            if self.buffer.starts_with(BYTE_ORDER_MARK) {
-                self.buffer.drain(..BYTE_ORDER_MARK.len());
-            }
+            return Ok(());
         }
+        let mark = if self.format.skips_mark() && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
+        let text = &self.buffer[mark..];
+        let header = match self.format.has_header() {
+            false => None,
+            true => match self.format.read_header(&self.schema, text, all) {
+                Ok(Some(header)) => Some(header),
+                Ok(None) if self.buffer.len() > RECORD_BYTES_MAX => {
+                    let place = Place { line: self.line, column: 1, ..Place::default() };
+                    return self.refuse(super::too_long().at_place(place));
+                }
+                Ok(None) => return Ok(()),
+                Err(Failure::At(at, error)) => {
+                    let (line, column) =
+                        lines::place(&text[..at], self.line, matches!(self.format, FormatSpec::Csv(_)));
+                    return self.refuse(error.at_place(Place { line, column, ..Place::default() }));
+                }
+                Err(Failure::Other(error)) => return self.refuse(error),
+            },
+        };
+        let length = header.as_ref().map_or(0, |header| header.length);
+        self.line += lines::count(&text[..length], matches!(self.format, FormatSpec::Csv(_)));
+        self.buffer.drain(..mark + length);
+        self.header = header.map(Arc::new);
+        self.begun = true;
+        Ok(())
+    }
+
+    /// The stream cannot be read from its first line on.
+    fn refuse(&mut self, error: Error) -> Result<()> {
+        self.buffer.clear();
+        Err(error)
     }
 
     /// Where the first record starts at `target` or behind it.
@@ -142,7 +183,7 @@ impl Cutter {
         let (before, rest) = self.buffer.split_at(target);
         debug_assert!(!rest.is_empty());
         let Some(last) = before.last() else { return Some(0) };
-        let state = self.format.transition(before, b'\n').map_or(0, |states| states[0]);
+        let state = self.format.transition(&self.buffer, target, b'\n').map_or(0, |states| states[0]);
         self.decoder.enter(&self.buffer, target, self.buffer.len(), state, Some(*last))
     }
 
@@ -152,7 +193,7 @@ impl Cutter {
             return None;
         }
         let ends = memchr::memrchr_iter(b'\n', &self.buffer).take(ENDS_TRIED);
-        let is_record = |end: &usize| self.format.transition(&self.buffer[..=*end], b'\n').is_none_or(|s| s[0] == 0);
+        let is_record = |end: &usize| self.format.transition(&self.buffer, end + 1, b'\n').is_none_or(|s| s[0] == 0);
         let end = ends.into_iter().find(is_record)?;
         Some(self.cut(end + 1))
     }
@@ -178,6 +219,6 @@ impl Cutter {
         self.start += text.len() as u64;
         self.line += lines::count(&text, matches!(self.format, FormatSpec::Csv(_)));
         self.blocks += 1;
-        Chunk { text, line, bytes: self.feed.bytes_taken(), remainder, last }
+        Chunk { text, header: self.header.clone(), line, bytes: self.feed.bytes_taken(), remainder, last }
     }
 }

@@ -9,6 +9,7 @@ mod lines;
 mod packed;
 mod parquet;
 mod partition;
+pub mod peek;
 mod stdin;
 mod stream;
 #[cfg(test)]
@@ -148,7 +149,7 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
                 refuse_packed(path, files)?;
                 Arc::new(avro::AvroSplit::open(scan, path, block_bytes)?)
             }
-            FormatSpec::Csv(_) | FormatSpec::Json(_) => {
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
                 open_text(scan, files, path, (block_bytes, splits.len() < most))?
             }
         };
@@ -171,7 +172,7 @@ fn open_text(
     // A file that cannot be read fails again, with its message, when its rows are wanted.
     let filled = std::os::unix::fs::FileExt::read_at(&file, &mut start, 0).unwrap_or(0);
     let Some(codec) = codec_of(files, path, &start[..filled])? else {
-        return Ok(Arc::new(text::TextSplit::new(scan, &files.format, input, file, (block_bytes, keep))));
+        return Ok(Arc::new(text::TextSplit::new(scan, &files.format, input, file, (block_bytes, keep))?));
     };
     let bytes = input.bytes();
     let feed = Box::new(packed::PackedFile::new(input, keep.then_some(file), codec));

@@ -75,7 +75,7 @@ fn as_csv_time(text: &str) -> String {
 fn parsed(text: &str, data_type: &DataType) -> Option<ArrayRef> {
     let schema = Schema::new(vec![Field::new("value", data_type.clone())]);
     let options = CsvOptions { quote: None, ..CsvOptions::default() };
-    let mut decoder = FormatSpec::Csv(options).text_decoder(&schema, &[0], 2).ok()??;
+    let mut decoder = FormatSpec::Csv(options).text_decoder(&schema, &[0], 2, None).ok()??;
     let bytes = text.as_bytes();
     let mut value = None;
     let out = &mut |batch: arrow::array::RecordBatch| {

@@ -1,15 +1,13 @@
 //! Stdin as a stream: a thread of its own waits for bytes, so that no shard has to.
 
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
 
 use super::packed::unpacking_failed;
 use super::stream::{Fed, Feed};
-use super::{Wake, unpack};
+use super::{Wake, peek, unpack};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{Codec, Compression};
 
@@ -83,7 +81,7 @@ impl Feed for Stdin {
 /// Reads stdin to its end, or until nobody takes the bytes.
 fn pump(compression: Compression, sender: &Sender<Result<Vec<u8>>>, wake: &Wake) -> Result<()> {
     let failed = |error: io::Error| Error::io("read", "stdin", error);
-    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(failed)?);
+    let mut input = peek::rest_of_stdin()?;
     let (codec, start) = match compression {
         Compression::None => (None, Vec::new()),
         Compression::Codec(codec) => (Some(codec), Vec::new()),
@@ -100,7 +98,7 @@ fn pump(compression: Compression, sender: &Sender<Result<Vec<u8>>>, wake: &Wake)
 }
 
 /// The codec that the first bytes tell, and these bytes. Reads no more than it takes to know.
-fn recognise(input: &mut File) -> Result<(Option<Codec>, Vec<u8>)> {
+fn recognise(input: &mut dyn Read) -> Result<(Option<Codec>, Vec<u8>)> {
     let mut start = Vec::new();
     let mut codec = None;
     while codec.is_none() && unpack::may_be_packed(&start) {

@@ -84,7 +84,8 @@ impl StreamSplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<(u64, u64)> {
-        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
+        let header = chunk.header.as_deref();
+        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows, header)? else {
             return Err(Error::internal("a stream of a format that is no text"));
         };
         let (text, end) = (chunk.text.as_slice(), chunk.text.len());
@@ -102,6 +103,7 @@ impl StreamSplit {
         match &chunk.remainder {
             None => decoder.finish(out),
             Some(Remainder::TooLong) => Err(self.locate(chunk, place, super::too_long())),
+            Some(Remainder::Failed(error)) if error.place().is_some() => Err(error.clone().in_file(&self.name)),
             Some(Remainder::Failed(error)) => {
                 let (line, _) = lines::place(text, chunk.line, self.counts_returns());
                 Err(error.clone().at_place(Place { file: self.name.clone(), line, ..Place::default() }))

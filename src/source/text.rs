@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 
 use super::{BYTE_ORDER_MARK, BlockStats, Extent, RECORD_BYTES_MAX, Split, Transition};
 use crate::error::{Error, Place, Result};
-use crate::format::{Failure, FormatSpec, InputFile, Step};
+use crate::format::{Failure, FormatSpec, Header, InputFile, Step};
 use crate::plan::ScanSpec;
 use crate::types::Schema;
 
@@ -22,7 +22,10 @@ pub(super) struct TextSplit {
     /// Opened for each block where this is none.
     kept: Option<File>,
     /// Where the text starts: behind the byte-order mark, if there is one.
+    text_start: u64,
+    /// Where the records start: behind the header, if the format has one.
     origin: u64,
+    header: Option<Header>,
     block_bytes: u64,
     format: FormatSpec,
     schema: Schema,
@@ -51,24 +54,59 @@ impl Window<'_> {
 }
 
 impl TextSplit {
-    /// `kept`: the file, to leave it open, which spares opening it for each block.
+    /// `keep`: leave the file open, which spares opening it for each block.
+    ///
+    /// # Errors
+    /// The header does not fit the table, or the file cannot be read.
     pub fn new(
         scan: &ScanSpec,
         format: &FormatSpec,
         input: InputFile,
         file: File,
         (block_bytes, keep): (usize, bool),
-    ) -> Self {
+    ) -> Result<Self> {
         let mut mark = [0u8; 3];
-        let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
-        TextSplit {
+        let marked = format.skips_mark() && file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
+        let text_start = if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 };
+        let mut split = TextSplit {
             input,
-            kept: keep.then_some(file),
-            origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
+            kept: None,
+            text_start,
+            origin: text_start,
+            header: None,
             block_bytes: super::clamp_block(block_bytes),
             format: format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
+        };
+        if split.format.has_header() {
+            split.read_header(&file)?;
+        }
+        split.kept = keep.then_some(file);
+        Ok(split)
+    }
+
+    /// Finds out which field of this file is which column, and where the first record behind the header starts.
+    fn read_header(&mut self, file: &File) -> Result<()> {
+        let mut buffer = Vec::new();
+        let mut window = Window { file, buffer: &mut buffer, filled: 0, start: self.text_start };
+        let mut wanted = TAIL_BYTES as u64;
+        loop {
+            self.fill(&mut window, self.text_start + wanted)?;
+            let eof = window.start + window.filled as u64 >= self.input.bytes();
+            match self.format.read_header(&self.schema, window.bytes(), eof) {
+                Ok(Some(header)) => {
+                    self.origin = self.text_start + header.length as u64;
+                    self.header = Some(header);
+                    return Ok(());
+                }
+                Ok(None) if wanted > RECORD_BYTES_MAX as u64 => {
+                    return Err(self.locate(file, self.text_start, super::too_long()));
+                }
+                Ok(None) => wanted *= 4,
+                Err(Failure::At(place, error)) => return Err(self.locate(file, self.text_start + place as u64, error)),
+                Err(Failure::Other(error)) => return Err(error),
+            }
         }
     }
 
@@ -118,7 +156,8 @@ impl TextSplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<(u64, u64)> {
-        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
+        let header = self.header.as_ref();
+        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows, header)? else {
             return Err(Error::internal("a text split of a format that is no text"));
         };
         let mut window = self.window(file, buffer, start);
@@ -154,7 +193,7 @@ impl TextSplit {
     #[cold]
     fn locate(&self, file: &File, offset: u64, error: Error) -> Error {
         let mut chunk = vec![0u8; 1 << 16];
-        let (mut line, mut column, mut at) = (1u64, 1u64, self.origin);
+        let (mut line, mut column, mut at) = (1u64, 1u64, self.text_start);
         let lone_returns = matches!(self.format, FormatSpec::Csv(_));
         let mut before = 0u8;
         while at < offset {
@@ -188,17 +227,15 @@ impl Split for TextSplit {
     }
     fn probe(&self, block: usize) -> Result<Transition> {
         // Formats without a state need not even read the block.
-        if self.format.transition(b"", 0).is_none() {
-            return Ok(Transition::IDENTITY);
-        }
+        let Some(ahead) = self.format.look_ahead() else { return Ok(Transition::IDENTITY) };
         let (start, end) = self.range(block);
         WINDOW.with_borrow_mut(|buffer| {
             self.with_file(|file| {
                 let mut window = self.window(file, buffer, start);
-                self.fill(&mut window, end)?;
+                self.fill(&mut window, end + ahead as u64)?;
                 let first = (start - window.start) as usize;
                 let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
-                let transition = self.format.transition(&window.bytes()[first..], before);
+                let transition = self.format.transition(&window.bytes()[first..], (end - start) as usize, before);
                 Ok(transition.map_or(Transition::IDENTITY, Transition))
             })
         })

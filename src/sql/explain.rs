@@ -5,7 +5,6 @@ use std::fmt::Write;
 use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
-use crate::format::FormatSpec;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WindowAggregateSpec, WindowSpec,
 };
@@ -34,10 +33,10 @@ fn sink(sink: &SinkSpec) -> String {
     let columns = names(&sink.schema);
     match &sink.connector {
         SinkConnector::Filesystem { path, format, .. } => {
-            format!("Sink {} ({} {path}): {columns}", sink.table, format_name(format))
+            format!("Sink {} ({} {path}): {columns}", sink.table, format.name())
         }
         SinkConnector::Stdout { format } => {
-            format!("Sink {} ({} on stdout): {columns}", sink.table, format_name(format))
+            format!("Sink {} ({} on stdout): {columns}", sink.table, format.name())
         }
         SinkConnector::Print { identifier: Some(identifier), .. } => {
             format!("Sink {} (print, {identifier}> ): {columns}", sink.table)
@@ -45,15 +44,6 @@ fn sink(sink: &SinkSpec) -> String {
         SinkConnector::Print { identifier: None, .. } => format!("Sink {} (print): {columns}", sink.table),
         SinkConnector::Blackhole => format!("Sink {} (blackhole): {columns}", sink.table),
         SinkConnector::Collect => format!("Result: {columns}"),
-    }
-}
-
-fn format_name(format: &FormatSpec) -> &'static str {
-    match format {
-        FormatSpec::Csv(_) => "csv",
-        FormatSpec::Json(_) => "json",
-        FormatSpec::Parquet(_) => "parquet",
-        FormatSpec::Avro(_) => "avro",
     }
 }
 
@@ -100,7 +90,7 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
     let from = match &spec.source {
         SourceSpec::Files(files) => {
             let place = if files.is_stdin() { "from stdin" } else { files.path.as_str() };
-            format!("{} {place}", format_name(&files.format))
+            format!("{} {place}", files.format.name())
         }
         SourceSpec::Datagen(datagen) => {
             format!("datagen, {}, {} a second, seed {}", rows(datagen.rows), datagen.rows_per_second, datagen.seed)

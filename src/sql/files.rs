@@ -55,6 +55,11 @@ impl Table {
     /// The files of a table that is read.
     pub(super) fn read_files(&self, options: &mut Options, ignored: &mut dyn FnMut(&str)) -> Result<FilesSpec> {
         let (path, format) = self.file(options, ignored)?;
+        if !format.is_readable() {
+            return Err(Error::unsupported(format!("reading the format '{}'", format.name()))
+                .at_place(options.place_of("format"))
+                .help("it can be written; read tables in csv, json, raw, parquet or avro"));
+        }
         if options.take(INTERVAL).is_some() {
             return Err(Error::unsupported(format!("the option '{INTERVAL}', which looks for new files for ever,"))
                 .at_place(options.place_of(INTERVAL))

@@ -46,6 +46,7 @@ use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
 pub(crate) use decimal::order as decimal_order;
+pub(crate) use format::DateReader;
 pub use function::{
     Arithmetic, Code, Compare, Function, Hash, Json, JsonShape, Math, Nested, OnExists, OnQuery, OnValue, Random, Text,
     Time, Unit, Wrapper,

@@ -10,6 +10,7 @@ mod read;
 mod tests;
 mod write;
 
+pub(crate) use cast::flink_type;
 pub use options::ParquetOptions;
 pub use read::ParquetReader;
 pub use write::{ParquetPart, append_parquet_parts, parquet_is_empty};

@@ -10,10 +10,10 @@ use arrow::array::{
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{
-    DataType as ArrowType, Decimal128Type, Field as ArrowField, TimeUnit, TimestampMicrosecondType,
+    DataType as ArrowType, Decimal128Type, Field as ArrowField, Int64Type, TimeUnit, TimestampMicrosecondType,
     TimestampMillisecondType,
 };
-use parquet::data_type::{Int96, Int96Type};
+use parquet::data_type::{Int32Type, Int96, Int96Type};
 use parquet::file::writer::SerializedFileWriter;
 
 use super::{ParquetOptions, ParquetPart, ParquetReader};
@@ -186,6 +186,31 @@ fn int96_reaches_all_years_with_all_digits() {
             };
             assert_eq!(found, expected, "{kind}");
         }
+    }
+}
+
+#[test]
+fn lists_of_old_writers_are_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.parquet").display().to_string();
+    let message = "message m { optional group two (LIST) { repeated int32 array; } repeated int32 bare; }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
+    let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    // [1, 2], [3]
+    for depth in [2, 1] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int32Type>().write_batch(&[1, 2, 3], Some(&[depth; 3]), Some(&[0, 1, 0])).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let array = || Type::Array(Box::new(Type::BigInt.nullable()));
+    let batches = read(&path, &Schema::new(vec![column("bare", array()), column("two", array())])).unwrap();
+    for place in 0..2 {
+        let list = batches[0].column(place).as_list::<i32>();
+        assert_eq!((list.value_length(0), list.value_length(1)), (2, 1));
+        assert_eq!(list.values().as_primitive::<Int64Type>().values(), &[1, 2, 3]);
     }
 }
 
