@@ -73,7 +73,9 @@ fn the_statement_is_printed_alone_and_the_reasons_go_to_stderr() {
          'csv.null-literal' = ''\n);\n"
     );
     let report = text(&output.stderr);
-    for part in ["4, all there are", "empty is NULL", "started (date and time)", "1 of 4 rows", "10.0 s at most", "a, b"] {
+    for part in
+        ["4, all there are", "empty is NULL", "started (date and time)", "1 of 4 rows", "10.0 s at most", "a, b"]
+    {
         assert!(report.contains(part), "no {part:?} in:\n{report}");
     }
 }
@@ -91,7 +93,12 @@ const KINDS: [(&str, &str, &str, &str); 14] = [
     ("fraction.csv", "ts,v\n1706695200.25,1\n1706695201.75,2\n", "sum(v)", "3"),
     ("nanos.csv", "ts,v\n1706695200000000000,1\n1706695201000000000,NA\n", "count(v)", "1"),
     ("offsets.csv", "ts,v\n2024-01-31T11:00:00+01:00,1\n2024-01-31T05:00:01-05:00,2\n", "sum(v)", "3"),
-    ("iso.jsonl", "{\"ts\":\"2024-01-31T10:00:00Z\",\"v\":1}\n{\"ts\":\"2024-01-31T10:00:01Z\",\"v\":2}\n", "sum(v)", "3"),
+    (
+        "iso.jsonl",
+        "{\"ts\":\"2024-01-31T10:00:00Z\",\"v\":1}\n{\"ts\":\"2024-01-31T10:00:01Z\",\"v\":2}\n",
+        "sum(v)",
+        "3",
+    ),
     (
         "nested.json",
         "{\"a\":{\"ts\":1706695200000,\"value\":1}}\n{\"a\":{\"ts\":1706695201000,\"value\":2}}\n",
@@ -121,7 +128,8 @@ fn every_statement_runs_as_it_stands() {
     for (name, content, _, _) in KINDS {
         let folder = folder(&[(name, content)]);
         let statement = prints(folder.path(), &["schema", name, "--table", "t"]);
-        std::fs::write(folder.path().join("job.sql"), format!("{statement}SELECT * FROM t;")).expect("a writable folder");
+        std::fs::write(folder.path().join("job.sql"), format!("{statement}SELECT * FROM t;"))
+            .expect("a writable folder");
         let printed = prints(folder.path(), &["run", "job.sql", "-q"]);
         assert!(printed.ends_with("(2 rows)\n"), "{name}: {printed}");
     }
@@ -152,7 +160,11 @@ fn without_flags_the_time_is_guessed_and_rows_are_counted() {
     let folder = trips();
     let output = transom(folder.path(), &["window", "trips.csv", "--tumble", "1m"]);
     assert!(text(&output.stderr).contains("note: event time: started"), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("2024-01-31 10:00:00.000 | 2024-01-31 10:01:00.000 |     3"), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).contains("2024-01-31 10:00:00.000 | 2024-01-31 10:01:00.000 |     3"),
+        "{}",
+        text(&output.stdout)
+    );
 }
 
 #[test]
@@ -197,17 +209,25 @@ fn a_row_beyond_the_sample_that_does_not_fit_says_how_to_widen_its_column() {
     let path = folder.path();
     let args = ["window", "late.csv", "--tumble", "1m", "--rows", "1", "--agg", "max(v)"];
     fails(path, &args, 1, &["column `v`", "'x'", "--schema", "make v a STRING"]);
-    assert_eq!(rows(path, &["late.csv", "--tumble", "1m", "--agg", "max(v)"]), ["2024-01-31 10:00:00,2024-01-31 10:01:00,x"]);
+    assert_eq!(
+        rows(path, &["late.csv", "--tumble", "1m", "--agg", "max(v)"]),
+        ["2024-01-31 10:00:00,2024-01-31 10:01:00,x"]
+    );
 }
 
 #[test]
 fn a_table_may_be_given_as_text_or_as_a_file() {
     let folder = trips();
-    let statement = prints(folder.path(), &["schema", "trips.csv", "-q"]).replace("amount DECIMAL(18, 2)", "amount STRING");
-    std::fs::write(folder.path().join("t.sql"), statement.replace("trips.csv", "elsewhere.csv")).expect("a writable folder");
+    let statement =
+        prints(folder.path(), &["schema", "trips.csv", "-q"]).replace("amount DECIMAL(18, 2)", "amount STRING");
+    std::fs::write(folder.path().join("t.sql"), statement.replace("trips.csv", "elsewhere.csv"))
+        .expect("a writable folder");
     let expected = ["2024-01-31 00:00:00,2024-02-01 00:00:00,7.25"];
     for schema in ["t.sql", &statement] {
-        assert_eq!(rows(folder.path(), &["trips.csv", "--schema", schema, "--tumble", "1d", "--agg", "max(amount)"]), expected);
+        assert_eq!(
+            rows(folder.path(), &["trips.csv", "--schema", schema, "--tumble", "1d", "--agg", "max(amount)"]),
+            expected
+        );
     }
     let args = ["window", "trips.csv", "--tumble", "1d", "--schema"];
     fails(folder.path(), &[&args[..], &["SELECT 1"]].concat(), 2, &["CREATE TABLE"]);
@@ -223,7 +243,8 @@ fn results_go_to_a_file_in_the_format_of_its_name() {
         assert!(written.starts_with(first), "{written}");
     }
     prints(folder.path(), &["window", "trips.csv", "-k", "city", "--tumble", "1h", "--to", "out.parquet", "-q"]);
-    let again = rows(folder.path(), &["out.parquet", "--time", "window_start", "--tumble", "1d", "--agg", "sum(`count`)"]);
+    let again =
+        rows(folder.path(), &["out.parquet", "--time", "window_start", "--tumble", "1d", "--agg", "sum(`count`)"]);
     assert_eq!(again, ["2024-01-31 00:00:00,2024-02-01 00:00:00,4"]);
     fails(folder.path(), &["window", "trips.csv", "--tumble", "1h", "--to", "out.xls"], 2, &["out.xls", ".parquet"]);
 }

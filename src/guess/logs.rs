@@ -89,7 +89,8 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
 fn is_table(lines: &[&str]) -> bool {
     let counts: Vec<usize> = lines.iter().map(|line| line.split_whitespace().count()).collect();
     let Some(last) = counts.last().filter(|count| **count > 1) else { return false };
-    let numbers = lines.last().map_or(0, |line| line.split_whitespace().filter(|text| text.parse::<f64>().is_ok()).count());
+    let numbers =
+        lines.last().map_or(0, |line| line.split_whitespace().filter(|text| text.parse::<f64>().is_ok()).count());
     counts.iter().filter(|count| *count == last).count() * 100 >= counts.len() * 90 && numbers * 2 >= *last
 }
 

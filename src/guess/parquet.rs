@@ -107,7 +107,9 @@ fn first_rows(
             let Some(column) = batch.column_by_name(&field.name) else { continue };
             // Names of zones are not printed without a table of zones.
             let column = &match column.data_type() {
-                ArrowType::Timestamp(unit, Some(_)) => cast(column, &ArrowType::Timestamp(*unit, Some("+00:00".into())))?,
+                ArrowType::Timestamp(unit, Some(_)) => {
+                    cast(column, &ArrowType::Timestamp(*unit, Some("+00:00".into())))?
+                }
                 _ => column.clone(),
             };
             let binary = matches!(field.data_type.kind, Type::Binary(_) | Type::VarBinary(_));
