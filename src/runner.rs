@@ -34,7 +34,7 @@ pub fn run_script(
     check_files(&script, options.script_on_stdin).map_err(|error| error.in_file(&options.file))?;
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
-        let placed = |error: Error| error.in_statement(statement.number);
+        let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
         let plan = match &statement.action {
             Action::Explain(text) => {
                 report.explain(text)?;

@@ -237,3 +237,227 @@ fn stdin_is_read_once() {
     let parquet = stdin.replace("'csv'", "'parquet'") + "SELECT k FROM e;";
     fails(&transom(folder.path(), &parquet).output().expect("runs"), 2, &["parquet cannot be read from stdin"]);
 }
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+    std::fs::write(path, text).expect("written");
+}
+
+/// Names of the files below a folder, sorted; hidden ones too.
+fn listing(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_path_buf()];
+    while let Some(inner) = waiting.pop() {
+        for entry in std::fs::read_dir(inner).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else {
+                found.push(path.strip_prefix(folder).expect("below").display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn partition_columns_come_from_the_names_of_folders() {
+    let folder = folder();
+    for (place, row) in [
+        ("dt=2024-01-01/region=eu", "1,x"),
+        ("dt=2024-01-02/region=us", "2,y"),
+        ("dt=2024-01-02/region=a b%2Fc", "3,z"),
+        ("dt=2024-01-03/region=__DEFAULT_PARTITION__", "4,w"),
+    ] {
+        write(folder.path(), &format!("p/{place}/a.csv"), &format!("{row}\n"));
+    }
+    write(folder.path(), "p/dt=2024-01-01/region=eu/_SUCCESS", "");
+    let table = |columns: &str| {
+        format!(
+            "CREATE TABLE p ({columns}) PARTITIONED BY (dt, region) \
+             WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'csv');\n"
+        )
+    };
+    let output = |script: String| transom(folder.path(), &script).output().expect("runs");
+    let all = succeeds(&output(table("v INT, s STRING, dt DATE, region STRING") + "SELECT * FROM p;"));
+    assert_eq!(all, "v,s,dt,region\n1,x,2024-01-01,eu\n2,y,2024-01-02,us\n3,z,2024-01-02,\"a b/c\"\n4,w,2024-01-03,");
+    let some = table("dt DATE, v INT, region STRING, s STRING")
+        + "SELECT region, dt FROM p WHERE dt > DATE '2024-01-01' AND region IS NOT NULL;";
+    assert_eq!(succeeds(&output(some)), "region,dt\n\"a b/c\",2024-01-02\nus,2024-01-02");
+    let wrong = table("v INT, s STRING, dt INT, region STRING") + "SELECT * FROM p;";
+    fails(&output(wrong), 1, &["'2024-01-01' in 'dt=2024-01-01' is no INT", "declare `dt` as STRING"]);
+    write(folder.path(), "p/dt=2024-01-01/other/b.csv", "5,v\n");
+    let stray = table("v INT, s STRING, dt DATE, region STRING") + "SELECT * FROM p;";
+    fails(&output(stray), 2, &["'other' stands where a folder 'region=…'"]);
+}
+
+#[test]
+fn rows_go_to_a_folder_for_each_value_of_the_partition_keys() {
+    let folder = folder();
+    write(folder.path(), "in.csv", "1,2024-01-01,a b/c\n2,2024-01-02,é=\n3,2024-01-02,\n");
+    let source = "CREATE TABLE i (v INT, d DATE, r STRING) \
+                  WITH ('connector' = 'filesystem', 'path' = 'in.csv', 'format' = 'csv');\n";
+    let sink = "CREATE TABLE o (d DATE, v INT, r STRING) PARTITIONED BY (r, d) WITH ('connector' = 'filesystem', \
+                'path' = 'out', 'format' = 'json', 'sink.partition-commit.policy.kind' = 'success-file');\n";
+    let inserts = "INSERT INTO o SELECT d, v, r FROM i;\n\
+                   INSERT INTO o PARTITION (r = 'fix') SELECT d, v FROM i;\n\
+                   INSERT INTO o PARTITION (r = 'both', d = '2024-05-05') SELECT v FROM i;\n";
+    let script = format!("{source}{sink}{inserts}");
+    let output = transom(folder.path(), &script).output().expect("runs");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let names = listing(&folder.path().join("out"));
+    let folders: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix("/_SUCCESS")).collect();
+    assert_eq!(
+        folders,
+        [
+            "r=__DEFAULT_PARTITION__/d=2024-01-02",
+            "r=a b%2Fc/d=2024-01-01",
+            "r=both/d=2024-05-05",
+            "r=fix/d=2024-01-01",
+            "r=fix/d=2024-01-02",
+            "r=é%3D/d=2024-01-02"
+        ]
+    );
+    assert!(names.iter().all(|name| !name.contains(".transom")), "{names:?}");
+    let read = format!("{sink}SELECT r, d, v FROM o;");
+    let rows = succeeds(&transom(folder.path(), &read).output().expect("runs"));
+    assert_eq!(rows.lines().count(), 10);
+    for row in ["\"a b/c\",2024-01-01,1", "é=,2024-01-02,2", ",2024-01-02,3", "fix,2024-01-02,3", "both,2024-05-05,1"]
+    {
+        assert!(rows.lines().any(|line| line == row), "no {row} in\n{rows}");
+    }
+    let unknown = format!("{source}{sink}INSERT INTO o PARTITION (v = 1) SELECT d, r FROM i;");
+    fails(&transom(folder.path(), &unknown).output().expect("runs"), 2, &["'v' is no partition key"]);
+}
+
+#[test]
+fn many_partitions_need_few_open_files_and_nothing_is_left_of_a_job_that_fails() {
+    let folder = folder();
+    let input: String = (0..20_000).map(|i| format!("{i},k{}\n", i * 7919 % 500)).collect();
+    write(folder.path(), "in.csv", &input);
+    let script = |format: &str| {
+        format!(
+            "CREATE TABLE i (v INT, k STRING) WITH ('connector' = 'filesystem', 'path' = 'in.csv', 'format' = 'csv');\n\
+             CREATE TABLE o (v INT, k STRING) PARTITIONED BY (k) \
+             WITH ('connector' = 'filesystem', 'path' = 'out-{format}', 'format' = '{format}');\n"
+        )
+    };
+    for format in ["csv", "parquet"] {
+        transom(folder.path(), &(script(format) + "INSERT INTO o SELECT v, k FROM i;"));
+        let limited = Command::new("sh")
+            .args(["-c", &format!("ulimit -n 100; {} run job.sql -q --shards 2", env!("CARGO_BIN_EXE_transom"))])
+            .current_dir(folder.path())
+            .output()
+            .expect("runs");
+        assert_eq!(limited.status.code(), Some(0), "{}", text(&limited.stderr));
+        let names = listing(&folder.path().join(format!("out-{format}")));
+        let folders: std::collections::BTreeSet<&str> =
+            names.iter().filter_map(|name| name.split('/').next()).collect();
+        assert_eq!(folders.len(), 500);
+        if format == "csv" {
+            assert!(names.len() <= 1_000, "a shard has one file in a folder");
+            let mut values: Vec<i32> = Vec::new();
+            for name in &names {
+                let content = std::fs::read_to_string(folder.path().join("out-csv").join(name)).expect("read");
+                values.extend(content.lines().map(|line| line.parse::<i32>().expect("a number")));
+            }
+            values.sort_unstable();
+            assert!(values.into_iter().eq(0..20_000));
+        }
+    }
+    write(folder.path(), "in.csv", &(input + "x,k\n"));
+    let failing = script("json") + "INSERT INTO o SELECT v, k FROM i;";
+    fails(&transom(folder.path(), &failing).output().expect("runs"), 1, &["'x' is not an INT"]);
+    assert!(!folder.path().join("out-json").exists());
+}
+
+#[test]
+fn metadata_columns_tell_the_file_of_each_row() {
+    let folder = folder();
+    write(folder.path(), "d/a.csv", "1\n2\n");
+    write(folder.path(), "d/sub/b.csv", "3\n");
+    let table = "CREATE TABLE m (v INT, `file.path` STRING NOT NULL METADATA, n STRING METADATA FROM 'file.name' VIRTUAL, \
+                 s INT METADATA FROM 'file.size', t TIMESTAMP_LTZ(3) NOT NULL METADATA FROM 'file.modification-time', \
+                 up AS UPPER(n)) WITH ('connector' = 'filesystem', 'path' = 'd', 'format' = 'csv');\n";
+    let output = |script: &str| transom(folder.path(), &format!("{table}{script}")).output().expect("runs");
+    let rows = succeeds(&output("SELECT v, n, s, up FROM m;"));
+    assert_eq!(rows, "v,n,s,up\n1,a.csv,4,A.CSV\n2,a.csv,4,A.CSV\n3,b.csv,2,B.CSV");
+    let times = succeeds(&output("SELECT v FROM m WHERE YEAR(CAST(t AS TIMESTAMP(3))) > 2020;"));
+    assert_eq!(times.lines().count(), 4);
+    let paths = succeeds(&output("SELECT `file.path` FROM m WHERE v > 1;"));
+    let expected = folder.path().join("d/a.csv");
+    assert!(paths.contains(&expected.display().to_string()), "{paths}");
+    fails(
+        &output("INSERT INTO m SELECT v FROM m;"),
+        2,
+        &["the metadata column 'file.path' cannot be written", "VIRTUAL"],
+    );
+    let unknown = table.replace("'file.size'", "'file.sise'") + "SELECT v FROM m;";
+    fails(&transom(folder.path(), &unknown).output().expect("runs"), 2, &["no metadata 'file.sise'", "file.size"]);
+}
+
+#[test]
+fn a_pattern_must_match_the_whole_absolute_path() {
+    let folder = folder();
+    for name in ["d/a.csv", "d/b.txt", "d/sub/c.csv", "d/_h.csv"] {
+        write(folder.path(), name, &format!("{name}\n"));
+    }
+    let run = |pattern: &str| {
+        let script = format!(
+            "CREATE TABLE p (v STRING) WITH ('connector' = 'filesystem', 'path' = 'd', 'format' = 'csv', \
+             'source.path.regex-pattern' = '{pattern}');\nSELECT v FROM p;"
+        );
+        transom(folder.path(), &script).output().expect("runs")
+    };
+    assert_eq!(succeeds(&run(".*\\.csv")), "v\nd/a.csv\nd/sub/c.csv");
+    assert_eq!(succeeds(&run(&format!("{}/d/[ab].*", folder.path().display()))), "v\nd/a.csv\nd/b.txt");
+    fails(&run("a\\.csv"), 1, &["matches none of d", "whole absolute path", "d/a.csv"]);
+    fails(&run("(a"), 2, &["source.path.regex-pattern", "regular expression"]);
+}
+
+#[test]
+fn what_the_system_refuses_is_told_with_what_to_do() {
+    let folder = folder();
+    write(folder.path(), "d/a.csv", &rows(10));
+    std::os::unix::fs::symlink("nowhere", folder.path().join("d/broken.csv")).expect("linked");
+    let read = |path: &str| {
+        let script = events(&format!("'path' = '{path}'")) + "SELECT k FROM e;";
+        transom(folder.path(), &script).output().expect("runs")
+    };
+    for path in ["d", "d/*.csv", "d/broken.csv"] {
+        fails(&read(path), 1, &["broken.csv", "the link leads to nowhere", "repair the link or remove it"]);
+    }
+    for path in ["d/a.csv/", "d/a.csv/b.csv"] {
+        fails(&read(path), 1, &["Not a directory", "is a file, not a folder"]);
+    }
+    fails(&read("d/**a.csv"), 2, &["not a valid pattern", "'**' stands alone between two '/'"]);
+    let sink = "CREATE TABLE o (k STRING) WITH ('connector' = 'filesystem', 'path' = '-', 'format' = 'json');\n";
+    let script = events("'path' = 'd/a.csv'") + sink + "INSERT INTO o SELECT k FROM e;";
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("opens");
+    let output = transom(folder.path(), &script).stdout(full).stderr(Stdio::piped()).spawn().expect("starts");
+    fails(&output.wait_with_output().expect("ends"), 1, &["No space left", "free some space"]);
+}
+
+#[test]
+fn five_hundred_files_can_be_read_where_few_may_be_open() {
+    let folder = folder();
+    let mut expected = 0;
+    for index in 0..500 {
+        expected += index;
+        let row = format!("2024-05-01 12:00:00,k,{index}\n");
+        write(folder.path(), &format!("d/{index}.csv"), &row);
+        if index < 50 {
+            std::fs::write(folder.path().join(format!("d/{index}.csv.gz")), packed("gzip", &row)).expect("written");
+            expected += index;
+        }
+    }
+    transom(folder.path(), &(events("'path' = 'd'") + COUNT));
+    let limited = Command::new("sh")
+        .args(["-c", &format!("ulimit -n 32; {} run job.sql -q -o csv --shards 4", env!("CARGO_BIN_EXE_transom"))])
+        .current_dir(folder.path())
+        .output()
+        .expect("runs");
+    assert_eq!(succeeds(&limited), format!("window_start,k,n,s\n\"2024-05-01 12:00:00\",k,550,{expected}"));
+}

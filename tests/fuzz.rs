@@ -242,22 +242,31 @@ fn json_files() {
 #[test]
 fn parquet_files() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let good = parquet_sample(folder.path());
+    let good = sample(folder.path(), "parquet", "'format' = 'parquet'");
     let tables = [(COLUMNS, "'format' = 'parquet'"), ("id BIGINT, s BOOLEAN", "'format' = 'parquet'")];
     read_files("Parquet", "x.parquet", &[good], &["PAR1", "\u{0}\u{0}\u{0}\u{0}", "\u{7f}"], &tables);
 }
 
+#[test]
+fn avro_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let good = |codec| sample(folder.path(), "avro", &format!("'format' = 'avro', 'avro.codec' = '{codec}'"));
+    let tables = [(COLUMNS, "'format' = 'avro'"), ("id BIGINT, s BOOLEAN", "'format' = 'avro'")];
+    let tokens = ["Obj\u{1}", "\u{0}", "\u{7f}", "\"null\"", "\"type\":", "[", "{", "\"long\"", "\"record\""];
+    read_files("Avro", "x.avro", &[good("null"), good("snappy"), good("zstandard")], &tokens, &tables);
+}
+
 /// A small file of ours.
-fn parquet_sample(folder: &Path) -> Vec<u8> {
+fn sample(folder: &Path, format: &str, options: &str) -> Vec<u8> {
     std::fs::write(folder.join("in.json"), JSON).expect("a writable folder");
     let script = format!(
         "CREATE TABLE i ({COLUMNS}) WITH ('connector' = 'filesystem', 'path' = '{0}/in.json', 'format' = 'json');
-         CREATE TABLE o ({COLUMNS}) WITH ('connector' = 'filesystem', 'path' = '{0}/out.parquet', 'format' = 'parquet');
+         CREATE TABLE o ({COLUMNS}) WITH ('connector' = 'filesystem', 'path' = '{0}/out.{format}', {options});
          INSERT INTO o SELECT * FROM i;",
         folder.display()
     );
     run_script(&script, &ScriptOptions::default(), &RunOptions::default(), &mut NoReport).expect("a good job");
-    std::fs::read(folder.join("out.parquet")).expect("the file")
+    std::fs::read(folder.join(format!("out.{format}"))).expect("the file")
 }
 
 #[test]

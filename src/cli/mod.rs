@@ -130,16 +130,16 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failed { error, script }) => {
-            diagnostic::print(&error, script.as_deref());
+            diagnostic::print(&error, script.as_ref());
             ExitCode::from(error.exit_code())
         }
     }
 }
 
-/// An error, and the text that its place is in.
+/// An error, and the script that its place is in.
 struct Failed {
     error: Error,
-    script: Option<String>,
+    script: Option<Loaded>,
 }
 
 impl From<Error> for Failed {
@@ -150,5 +150,5 @@ impl From<Error> for Failed {
 
 fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> Result<(), Failed> {
     let loaded = args.load()?;
-    command(&loaded).map_err(|error| Failed { error, script: Some(loaded.text) })
+    command(&loaded).map_err(|error| Failed { error, script: Some(loaded) })
 }

@@ -182,9 +182,11 @@ impl Results {
         // Instants print as Java's, whatever the session's zone.
         let context = EvalContext { time_zone: "UTC".to_string(), now_ms: self.context.now_ms };
         let columns = texts(batch, &sink.schema, &context)?;
-        let prefix = match &sink.connector {
-            SinkConnector::Print { identifier: Some(identifier) } => format!("{identifier}> "),
-            _ => String::new(),
+        let (prefix, to_stderr) = match &sink.connector {
+            SinkConnector::Print { identifier, standard_error } => {
+                (identifier.as_ref().map(|identifier| format!("{identifier}> ")).unwrap_or_default(), *standard_error)
+            }
+            _ => (String::new(), false),
         };
         for row in 0..batch.num_rows() {
             let cells: Vec<String> = columns
@@ -192,7 +194,12 @@ impl Results {
                 .zip(&sink.schema.fields)
                 .map(|(column, field)| printed(column, row, &field.data_type))
                 .collect();
-            self.line(&format!("{prefix}+I[{}]", cells.join(", ")))?;
+            let line = format!("{prefix}+I[{}]", cells.join(", "));
+            if to_stderr {
+                writeln!(std::io::stderr(), "{line}").map_err(|error| Error::io("write to", "stderr", error))?;
+            } else {
+                self.line(&line)?;
+            }
         }
         Ok(())
     }

@@ -259,7 +259,8 @@ impl WindowArgs {
     fn explain(&self, error: Error, script: &str, fragments: &[Fragment], table: &Table) -> Failed {
         let (error, shown) = placed(error, fragments);
         let Some(guess) = table.guess.as_ref().filter(|_| error.kind() == ErrorKind::Data) else {
-            return Failed { error, script: Some(shown.unwrap_or_else(|| script.to_string())) };
+            let text = shown.unwrap_or_else(|| script.to_string());
+            return Failed { error, script: Some(Loaded { text, options: options() }) };
         };
         let column = error.message().strip_prefix("column `").and_then(|rest| rest.split_once('`'));
         let Some((column, _)) = column.filter(|(name, _)| guess.columns.iter().any(|column| column.name == *name))

@@ -231,7 +231,7 @@ fn run_shards(
         });
     }
     drop(events);
-    let uring = use_uring(options, report);
+    let uring = use_uring(options, shards, report);
     let handles = uring::spawn_shards(bodies, uring).map_err(|error| Error::io("start", "a shard's thread", error));
     if handles.is_err() {
         progress.stop();
@@ -254,11 +254,11 @@ fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Res
     sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events)).collect()
 }
 
-fn use_uring(options: &RunOptions, report: &mut dyn Report) -> bool {
+fn use_uring(options: &RunOptions, shards: usize, report: &mut dyn Report) -> bool {
     if options.executor == Executor::Threads {
         return false;
     }
-    let why_not = uring::why_not();
+    let why_not = uring::why_not(shards);
     if let Some(why) = &why_not {
         report
             .notice(&format!("io_uring cannot be used here ({why}); running on plain threads, with the same results"));

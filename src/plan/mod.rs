@@ -4,12 +4,20 @@
 
 mod files;
 
+mod datagen;
+mod nexmark;
+
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options};
 use crate::types::Schema;
-pub use files::{Codec, Compression, FilesSpec, STANDARD_STREAM};
+pub use datagen::{DatagenSpec, Generated, Values};
+pub use files::{
+    Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
+    STANDARD_STREAM,
+};
+pub use nexmark::{Entity, NexmarkSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
 #[derive(Debug, Clone)]
@@ -75,6 +83,8 @@ pub struct ScanSpec {
 #[derive(Debug, Clone)]
 pub enum SourceSpec {
     Files(FilesSpec),
+    Datagen(DatagenSpec),
+    Nexmark(NexmarkSpec),
 }
 
 /// `WATERMARK FOR time AS expression`.
@@ -149,18 +159,21 @@ pub struct SinkSpec {
 
 #[derive(Debug, Clone)]
 pub enum SinkConnector {
-    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files.
+    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files, and so
+    /// does a table with partitions.
     Filesystem {
         path: String,
         format: FormatSpec,
+        partitions: Option<PartitionSpec>,
     },
     /// Text on stdout, in the order of the rows of a SELECT.
     Stdout {
         format: FormatSpec,
     },
-    /// Flink's print: `+I[a, b]` on stdout, after `identifier> ` where one is set.
+    /// Flink's print: `+I[a, b]` on stdout or stderr, after `identifier> ` where one is set.
     Print {
         identifier: Option<String>,
+        standard_error: bool,
     },
     Blackhole,
     /// The result of a SELECT, handed to the caller.

@@ -70,8 +70,7 @@ impl Filesystem {
                 _ => PathBuf::from("."),
             },
         };
-        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-        let made = folder.ancestors().take_while(missing).map(Path::to_path_buf).collect();
+        let made = missing_folders(&folder);
         create_folder(&folder)?;
         let sink = Filesystem {
             target,
@@ -83,15 +82,8 @@ impl Filesystem {
             made,
             parts: Mutex::new(vec![None; parallelism]),
         };
-        sink.check_writable()?;
+        check_writable(&sink.folder, &sink.unique)?;
         Ok(sink)
-    }
-
-    /// Finds out now, not at the end of a long job, that nothing can be written here.
-    fn check_writable(&self) -> Result<()> {
-        let probe = self.folder.join(format!(".transom-{}-probe", self.unique));
-        File::create(&probe).map_err(|error| Error::io("write into", self.folder.display(), error))?;
-        fs::remove_file(&probe).map_err(|error| Error::io("remove", probe.display(), error))
     }
 
     fn hidden(&self, what: &str) -> PathBuf {
@@ -238,7 +230,20 @@ fn replaceable(path: &Path) -> Result<PathBuf> {
     }
 }
 
-fn create_folder(folder: &Path) -> Result<()> {
+/// Finds out now, not at the end of a long job, that nothing can be written into a folder.
+pub(super) fn check_writable(folder: &Path, unique: &str) -> Result<()> {
+    let probe = folder.join(format!(".transom-{unique}-probe"));
+    File::create(&probe).map_err(|error| Error::io("write into", folder.display(), error))?;
+    fs::remove_file(&probe).map_err(|error| Error::io("remove", probe.display(), error))
+}
+
+/// The folder and those above it that are not there yet, innermost first.
+pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+    let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    folder.ancestors().take_while(missing).map(Path::to_path_buf).collect()
+}
+
+pub(super) fn create_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| {
         let in_the_way = matches!(source.kind(), AlreadyExists | NotADirectory);
         let error = Error::io("create the folder", folder.display(), source);
@@ -252,7 +257,7 @@ fn create_folder(folder: &Path) -> Result<()> {
     })
 }
 
-fn rename(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
 }
 
@@ -272,14 +277,14 @@ fn append_text(whole: &Path, parts: &[PathBuf], header_bytes: u64) -> Result<()>
 }
 
 /// Makes renames last through a power cut where the file system can; not worth failing for.
-fn sync(folder: &Path) {
+pub(super) fn sync(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
 /// A name that no other job uses.
-fn unique_name() -> String {
+pub(super) fn unique_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

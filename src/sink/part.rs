@@ -17,7 +17,8 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// Rows of a text format on their way into a file.
 struct TextPart {
     encoder: TextEncoder,
-    file: File,
+    /// Opened again where this is none.
+    file: Option<File>,
     path: PathBuf,
     buffer: Vec<u8>,
 }
@@ -45,18 +46,25 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
             let Some(encoder) = format.text_encoder(schema) else {
                 return Err(Error::internal("a text format without an encoder"));
             };
-            let mut buffer = Vec::with_capacity(BUFFER_BYTES);
-            buffer.extend_from_slice(encoder.header());
-            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer })
+            let buffer = encoder.header().to_vec();
+            Box::new(TextPart { encoder, file: Some(file), path: path.to_path_buf(), buffer })
         }
     })
 }
 
 impl TextPart {
     fn flush(&mut self) -> Result<()> {
-        let written = self.file.write_all(&self.buffer);
+        let failed = |error| Error::io("write", self.path.display(), error);
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(OpenOptions::new().append(true).open(&self.path).map_err(failed)?),
+        };
+        let written = file.write_all(&self.buffer);
         self.buffer.clear();
-        written.map_err(|error| Error::io("write", self.path.display(), error))
+        written.map_err(failed)
     }
 }
 
@@ -64,6 +72,12 @@ impl SinkWriter for TextPart {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.encoder.encode(batch, &mut self.buffer)?;
         if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+    fn rest(&mut self) -> Result<bool> {
+        self.flush()?;
+        self.file = None;
+        self.buffer = Vec::new();
+        Ok(true)
     }
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.flush()

@@ -78,7 +78,8 @@ fn format(options: &[(&str, &str)], schema: &Schema) -> FormatSpec {
 }
 
 fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Arc<dyn Sink> {
-    let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+    let connector =
+        SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
     open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone() }, parallelism).expect("opens")
 }
 
@@ -217,8 +218,11 @@ fn a_path_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/out.csv");
-    let connector =
-        SinkConnector::Filesystem { path: path.display().to_string(), format: format(&[("format", "csv")], &schema) };
+    let connector = SinkConnector::Filesystem {
+        path: path.display().to_string(),
+        format: format(&[("format", "csv")], &schema),
+        partitions: None,
+    };
     let spec = SinkSpec { table: "t".to_string(), connector, schema };
     let error = open(&spec, 1).err().expect("must fail");
     assert_eq!(error.kind(), ErrorKind::Io);
@@ -283,7 +287,8 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
     let (schema, _) = all_types();
     let format = format(&[("format", "csv")], &schema);
     let refusal = |path: &Path| {
-        let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+        let connector =
+            SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
         let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone() };
         let error = open(&spec, 1).err().expect("must fail");
         assert_eq!(error.kind(), ErrorKind::Io, "{error}");

@@ -3,9 +3,12 @@
 mod avro;
 mod cutter;
 mod files;
+mod generate;
+mod labelled;
 mod lines;
 mod packed;
 mod parquet;
+mod partition;
 pub mod peek;
 mod stdin;
 mod stream;
@@ -113,32 +116,46 @@ pub trait Split: Send + Sync {
 }
 
 /// Text files that stay open. More are opened for each of their blocks, or a folder of many files would exhaust what
-/// the system allows a process (often 1024).
+/// the system allows a process (often 1024): an eighth of that, if it is less.
 const FILES_KEPT_OPEN: usize = 64;
+
+fn files_kept_open() -> usize {
+    crate::io::limits::open_files().map_or(FILES_KEPT_OPEN, |most| FILES_KEPT_OPEN.min(most / 8))
+}
 
 /// Opens every file of the table, in the order of their paths.
 ///
 /// # Errors
 /// No file there, unreadable, not of the format: with the path and the remedy.
 pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> {
-    let SourceSpec::Files(files) = &scan.source;
+    let files = match &scan.source {
+        SourceSpec::Files(files) => files,
+        SourceSpec::Datagen(spec) => return Ok(vec![Arc::new(generate::datagen(scan, spec))]),
+        SourceSpec::Nexmark(spec) => return Ok(vec![Arc::new(generate::nexmark(scan, spec)?)]),
+    };
     if files.is_stdin() {
         return Ok(vec![open_stdin(scan, files, block_bytes)?]);
     }
     let mut splits: Vec<Arc<dyn Split>> = Vec::new();
-    for path in files::find(files, &scan.table)? {
-        splits.push(match files.format {
+    let most = files_kept_open();
+    for found in files::find(files, &scan.table)? {
+        let path = found.path.as_str();
+        let split: Arc<dyn Split> = match files.format {
             FormatSpec::Parquet(_) => {
-                refuse_packed(&path, files)?;
-                Arc::new(parquet::ParquetSplit::open(scan, &path)?)
+                refuse_packed(path, files)?;
+                Arc::new(parquet::ParquetSplit::open(scan, path)?)
             }
             FormatSpec::Avro(_) => {
-                refuse_packed(&path, files)?;
-                Arc::new(avro::AvroSplit::open(scan, &path, block_bytes)?)
+                refuse_packed(path, files)?;
+                Arc::new(avro::AvroSplit::open(scan, path, block_bytes)?)
             }
             FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
-                open_text(scan, files, &path, (block_bytes, splits.len() < FILES_KEPT_OPEN))?
+                open_text(scan, files, path, (block_bytes, splits.len() < most))?
             }
+        };
+        splits.push(match files.columns.as_slice() {
+            [] => split,
+            columns => Arc::new(labelled::Labelled::new(split, scan, columns, &found)?),
         });
     }
     Ok(splits)
@@ -166,6 +183,10 @@ fn open_text(
 fn open_stdin(scan: &ScanSpec, files: &FilesSpec, block_bytes: usize) -> Result<Arc<dyn Split>> {
     let feed = Box::new(stdin::Stdin::new(files.compression));
     let cutter = Cutter::new(scan, &files.format, feed, clamp_block(block_bytes))?;
+    if let Some(column) = files.columns.first() {
+        return Err(Error::script(format!("stdin is no file: the column `{}` has no value", column.name))
+            .help("leave the column out of the query"));
+    }
     Ok(Arc::new(StreamSplit::new(scan, &files.format, (stdin::NAME, 0), cutter)))
 }
 

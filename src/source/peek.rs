@@ -29,7 +29,8 @@ struct Held {
 /// # Errors
 /// Io: none there, or not to be read.
 pub fn list(path: &str) -> Result<Vec<String>> {
-    files::find(&FilesSpec::new(path, FormatSpec::Csv(CsvOptions::default())), path)
+    let found = files::find(&FilesSpec::new(path, FormatSpec::Csv(CsvOptions::default())), path)?;
+    Ok(found.into_iter().map(|found| found.path).collect())
 }
 
 /// A file's bytes from its start on, unpacked.

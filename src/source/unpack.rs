@@ -124,7 +124,7 @@ struct Gzip<R> {
 
 enum Member<R> {
     Between(R),
-    Within(GzDecoder<R>),
+    Within(Box<GzDecoder<R>>),
     Lost,
 }
 
@@ -147,7 +147,7 @@ impl<R: BufRead> Read for Gzip<R> {
                         return Err(wrong("something else stands behind the end of the compressed data"));
                     } else {
                         self.any = true;
-                        self.member = Member::Within(GzDecoder::new(input));
+                        self.member = Member::Within(Box::new(GzDecoder::new(input)));
                     }
                 }
                 Member::Within(mut decoder) => match decoder.read(buffer)? {

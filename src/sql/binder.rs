@@ -2,7 +2,8 @@
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
-    Ident, InTarget, ObjectNamePart, Spanned, Subscript, TrimWhereField, UnaryOperator, Value,
+    Ident, InTarget, Interval, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, Spanned, Subscript,
+    TrimWhereField, UnaryOperator, Value,
 };
 use sqlparser::tokenizer::TokenWithSpan;
 
@@ -69,6 +70,16 @@ impl<'a> Binder<'a> {
         self.unplaced(ast, context).map_err(|error| located(error, ast))
     }
 
+    /// `(a - b) DAY TO SECOND`
+    fn time_difference(&mut self, interval: &Interval, context: &mut Context<'_>) -> Result<Expr> {
+        let Ast::BinaryOp { left, op: BinaryOperator::Minus, right } = interval.value.as_ref() else {
+            return Err(Error::script("only the difference of two times becomes an interval")
+                .help("write (a - b) DAY TO SECOND, or INTERVAL '1' DAY"));
+        };
+        let (left, right) = (self.expr(left, context)?, self.expr(right, context)?);
+        resolve::time_difference(left, right, interval::counts_months(interval)?)
+    }
+
     /// Binds a condition.
     pub(super) fn condition(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
         let expr = self.expr(ast, context)?;
@@ -94,6 +105,7 @@ impl<'a> Binder<'a> {
             }
             Ast::Nested(inner) => self.expr(inner, context),
             Ast::Value(value) => literal(&value.value),
+            Ast::Interval(interval) if !interval::is_literal(interval) => self.time_difference(interval, context),
             Ast::Interval(literal) => Ok(match interval::evaluate(literal)? {
                 IntervalValue::Milliseconds(milliseconds) => resolve::literal_interval_day_second(milliseconds),
                 IntervalValue::Months(months) => resolve::literal_interval_year_month(months),
@@ -301,7 +313,10 @@ impl<'a> Binder<'a> {
             Ast::Array(_) | Ast::Struct { .. } => {
                 Err(Error::script("this is no constructor of Flink's").help("write ARRAY[…], MAP[…] or ROW(…)"))
             }
-            Ast::IsJson { .. } => Err(Error::unsupported("IS JSON")),
+            Ast::IsJson { unique_keys: Some(_), .. } => {
+                Err(Error::script("IS JSON takes no UNIQUE KEYS in Flink").help("leave it out"))
+            }
+            Ast::IsJson { expr, kind, negated, .. } => self.is_json(expr, kind.as_ref(), *negated, context),
             Ast::Wildcard(_) | Ast::QualifiedWildcard(..) => {
                 Err(Error::script("'*' has no place here").help("name the columns"))
             }
@@ -367,6 +382,34 @@ impl<'a> Binder<'a> {
         let (id, fields) = self.compound(parts, context.scope)?;
         let column = self.column(id, ast, context);
         fields.iter().try_fold(column, |value, name| self.field(value, name))
+    }
+
+    /// The fields of `row.*`, with their names; `None` for other select items, `table.*` among them.
+    pub(super) fn row_fields(&self, item: &SelectItem, scope: &Scope) -> Result<Option<Vec<(String, Expr)>>> {
+        let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item else {
+            return Ok(None);
+        };
+        let parts = super::query::identifiers(name)?;
+        let is_table = |part: &Ident| scope.columns.iter().any(|c| c.qualifier.as_deref() == Some(&part.value));
+        let is_column = |part: &Ident| scope.columns.iter().any(|column| column.name == part.value);
+        let names_row = match parts.as_slice() {
+            [] => false,
+            [one] => !is_table(one) && is_column(one),
+            [first, ..] => is_table(first) || is_column(first),
+        };
+        if !names_row {
+            return Ok(None);
+        }
+        let (id, fields) = self.compound(&parts, scope)?;
+        let value = fields.iter().try_fold(self.arena.expr(id), |value, name| self.field(value, name))?;
+        let fields = resolve::fields(&value).ok_or_else(|| {
+            let error = Error::script(format!("'{name}' is a {} and has no fields", value.data_type().kind));
+            match place_of(item.span()) {
+                Some(place) => error.at_place(place),
+                None => error,
+            }
+        })?;
+        Ok(Some(fields))
     }
 
     fn field(&self, value: Expr, name: &Ident) -> Result<Expr> {

@@ -6,16 +6,16 @@ use std::rc::Rc;
 use sqlparser::ast::Query;
 
 use super::ddl::CreateTable;
+use super::text::place_of;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::plan::{Options, SinkConnector, SourceSpec};
+use crate::plan::{DatagenSpec, FileMetadata, NexmarkSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
 const FOREIGN_CONNECTORS: &[&str] = &[
     "kafka",
     "upsert-kafka",
-    "datagen",
     "jdbc",
     "elasticsearch-6",
     "elasticsearch-7",
@@ -34,7 +34,6 @@ const FOREIGN_CONNECTORS: &[&str] = &[
     "hudi",
     "iceberg",
     "paimon",
-    "nexmark",
     "mysql-cdc",
     "postgres-cdc",
     "mongodb-cdc",
@@ -49,7 +48,7 @@ const FOREIGN_CONNECTORS: &[&str] = &[
     "clickhouse",
     "python-input-format",
 ];
-const CONNECTORS: &[&str] = &["filesystem", "print", "blackhole"];
+const CONNECTORS: &[&str] = &["filesystem", "datagen", "nexmark", "print", "blackhole"];
 
 /// A column of a table.
 #[derive(Debug, Clone)]
@@ -58,6 +57,8 @@ pub(super) struct TableColumn {
     pub data_type: DataType,
     /// Over the table's columns; `None` for a physical column.
     pub computed: Option<Expr>,
+    /// What the source says of the row's file.
+    pub metadata: Option<FileMetadata>,
 }
 
 /// `WATERMARK FOR`.
@@ -115,24 +116,40 @@ impl Catalog {
 }
 
 impl Table {
-    /// The columns that files hold.
+    /// The columns that are stored: in files, or in the names of their folders.
     pub(super) fn physical(&self) -> Schema {
-        let physical = self.columns.iter().filter(|column| column.computed.is_none());
+        let physical = self.columns.iter().filter(|column| column.computed.is_none() && column.metadata.is_none());
         Schema::new(physical.map(|c| crate::types::Field::new(&c.name, c.data_type.clone())).collect())
     }
 
     /// The connector of a table that is read. `ignored` takes options without effect.
     pub(super) fn source(&self, ignored: &mut dyn FnMut(&str)) -> Result<SourceSpec> {
         let mut options = self.options.clone();
-        match self.connector(&mut options)?.as_str() {
+        let connector = self.connector(&mut options)?;
+        if let (true, Some(key)) = (connector != "filesystem", self.definition.partition_keys.first()) {
+            let error = Error::script(format!("the connector '{connector}' has no partitions"));
+            return Err(error.at_place(place_of(key.span).unwrap_or_default()).help("remove PARTITIONED BY"));
+        }
+        match connector.as_str() {
             "filesystem" => {
                 let files = self.read_files(&mut options, ignored)?;
                 options.finish()?;
                 Ok(SourceSpec::Files(files))
             }
+            "datagen" => {
+                let spec = DatagenSpec::from_options(&mut options, &self.physical())?;
+                take_ignored(&mut options, &["scan.parallelism"], ignored);
+                options.finish()?;
+                Ok(SourceSpec::Datagen(spec))
+            }
+            "nexmark" => {
+                let spec = NexmarkSpec::from_options(&mut options, &self.physical(), ignored)?;
+                options.finish()?;
+                Ok(SourceSpec::Nexmark(spec))
+            }
             name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
                 .at_place(options.place_of("connector"))
-                .help("use 'connector' = 'filesystem' for tables that a query reads")),
+                .help("use 'connector' = 'filesystem', 'datagen' or 'nexmark' for tables that a query reads")),
         }
     }
 
@@ -142,9 +159,15 @@ impl Table {
         let sink = match self.connector(&mut options)?.as_str() {
             "filesystem" => self.write_files(&mut options, ignored)?,
             "print" => {
-                options.take_bool("standard-error", false)?;
-                take_ignored(&mut options, &["sink.parallelism", "standard-error"], ignored);
-                SinkConnector::Print { identifier: options.take("print-identifier").filter(|text| !text.is_empty()) }
+                let standard_error = options.take_bool("standard-error", false)?;
+                take_ignored(&mut options, &["sink.parallelism"], ignored);
+                let identifier = options.take("print-identifier").filter(|text| !text.is_empty());
+                SinkConnector::Print { identifier, standard_error }
+            }
+            name @ ("datagen" | "nexmark") => {
+                return Err(Error::script(format!("the connector '{name}' cannot be written to"))
+                    .at_place(options.place_of("connector"))
+                    .help("use 'connector' = 'filesystem', 'print' or 'blackhole' for tables that an INSERT writes"));
             }
             _ => SinkConnector::Blackhole,
         };

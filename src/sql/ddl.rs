@@ -23,6 +23,8 @@ pub(super) struct CreateTable {
     /// The name of its CONSTRAINT.
     pub key_name: Option<String>,
     pub comment: Option<String>,
+    /// `PARTITIONED BY`.
+    pub partition_keys: Vec<Ident>,
     pub options: Vec<OptionDef>,
     pub like: Option<Like>,
     /// Where the statement starts.
@@ -38,10 +40,30 @@ pub(super) struct ColumnDef {
     pub comment: Option<String>,
 }
 
+impl ColumnDef {
+    /// Metadata that an INSERT would have to give.
+    pub(super) fn is_written_metadata(&self) -> bool {
+        matches!(&self.kind, ColumnKind::Metadata(metadata) if !metadata.is_virtual)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum ColumnKind {
     Physical(DataType),
     Computed(Box<Expr>),
+    Metadata(MetadataDef),
+}
+
+/// `type METADATA [FROM 'key'] [VIRTUAL]`.
+#[derive(Debug, Clone)]
+pub(super) struct MetadataDef {
+    pub data_type: DataType,
+    /// Where it is not the column's name.
+    pub key: Option<String>,
+    /// Not written.
+    pub is_virtual: bool,
+    /// Where the word METADATA stands.
+    pub span: Span,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +74,13 @@ pub(super) struct WatermarkDef {
     pub spelling: String,
     /// The tokens of the expression.
     pub span: Span,
+}
+
+impl WatermarkDef {
+    /// Both are for the same column.
+    pub(super) fn is_of(&self, other: &WatermarkDef) -> bool {
+        self.column.iter().map(|part| &part.value).eq(other.column.iter().map(|part| &part.value))
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -76,6 +105,7 @@ pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span, temporary
         primary_key: Vec::new(),
         key_name: None,
         comment: None,
+        partition_keys: Vec::new(),
         options: Vec::new(),
         like: None,
         start,
@@ -89,7 +119,10 @@ pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span, temporary
     table.comment = parse_comment(parser)?;
     let token = parser.peek_token();
     if take_word(parser, "PARTITIONED") {
-        return unsupported("PARTITIONED BY", token.span);
+        parser.expect_keyword_is(Keyword::BY)?;
+        parser.expect_token(&Token::LParen)?;
+        table.partition_keys = parser.parse_comma_separated(Parser::parse_identifier)?;
+        parser.expect_token(&Token::RParen)?;
     }
     if take_word(parser, "DISTRIBUTED") {
         return unsupported("DISTRIBUTED BY", token.span);
@@ -164,12 +197,16 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
         table.primary_key = vec![name.clone()];
         parse_not_enforced(parser)?;
     }
-    let token = parser.peek_token();
-    if take_word(parser, "METADATA") {
-        return unsupported("a METADATA column", token.span);
-    }
+    let span = parser.peek_token().span;
+    let kind = if take_word(parser, "METADATA") {
+        let key = if parser.parse_keyword(Keyword::FROM) { Some(parser.parse_literal_string()?) } else { None };
+        let is_virtual = take_word(parser, "VIRTUAL");
+        ColumnKind::Metadata(MetadataDef { data_type, key, is_virtual, span })
+    } else {
+        ColumnKind::Physical(data_type)
+    };
     let comment = parse_comment(parser)?;
-    table.columns.push(ColumnDef { name, kind: ColumnKind::Physical(data_type), spelling: String::new(), comment });
+    table.columns.push(ColumnDef { name, kind, spelling: String::new(), comment });
     Ok(())
 }
 

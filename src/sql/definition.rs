@@ -24,9 +24,13 @@ fn comment(comment: Option<&String>) -> String {
 
 /// What a column that is not simply stored has behind its name; `None` for one that is.
 pub(super) fn extras(column: &ColumnDef) -> Option<String> {
-    match column.kind {
+    match &column.kind {
         ColumnKind::Physical(_) => None,
         ColumnKind::Computed(_) => Some(format!("AS {}", column.spelling)),
+        ColumnKind::Metadata(metadata) => {
+            let key = metadata.key.as_ref().map(|key| format!(" FROM {}", text(key))).unwrap_or_default();
+            Some(format!("METADATA{key}{}", if metadata.is_virtual { " VIRTUAL" } else { "" }))
+        }
     }
 }
 
@@ -39,6 +43,9 @@ pub(super) fn table(table: &Table) -> String {
         match &defined.kind {
             ColumnKind::Physical(_) => element.push_str(&column.data_type.to_string()),
             ColumnKind::Computed(_) => element.push_str(&extras(defined).unwrap_or_default()),
+            ColumnKind::Metadata(_) => {
+                element.push_str(&format!("{} {}", column.data_type, extras(defined).unwrap_or_default()));
+            }
         }
         if defined.comment.is_some() {
             element.push_str(&format!(" {}", comment(defined.comment.as_ref())));
@@ -59,6 +66,10 @@ pub(super) fn table(table: &Table) -> String {
         format!("{} (\n  {}\n)", heading("TABLE", definition.temporary, &table.name), elements.join(",\n  "));
     if definition.comment.is_some() {
         statement.push_str(&format!("\n{}", comment(definition.comment.as_ref())));
+    }
+    if !definition.partition_keys.is_empty() {
+        let keys: Vec<String> = definition.partition_keys.iter().map(|key| name(&key.value)).collect();
+        statement.push_str(&format!("\nPARTITIONED BY ({})", keys.join(", ")));
     }
     let mut options: Vec<(&str, &str)> =
         definition.options.iter().map(|option| (option.key.as_str(), option.value.as_str())).collect();

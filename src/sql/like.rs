@@ -119,6 +119,15 @@ impl Like {
     }
 }
 
+fn two_watermarks(name: &Ident, like: &Like) -> Error {
+    let error = Error::script(format!("table {} has a WATERMARK for another column", like.table.value));
+    let error = error.help(format!("write LIKE {} (EXCLUDING WATERMARKS)", like.table.value));
+    match place_of(name.span) {
+        Some(place) => error.at_place(place),
+        None => error,
+    }
+}
+
 /// The definition that `new` stands for, with what it takes over from `base`: its columns first.
 pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Result<CreateTable> {
     let mut table = CreateTable { like: None, ..new.clone() };
@@ -138,11 +147,13 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
             }
             ColumnKind::Physical(_) => true,
             ColumnKind::Computed(_) => like.takes(Part::Generated, twice.as_deref(), span)?,
+            ColumnKind::Metadata(_) => like.takes(Part::Metadata, twice.as_deref(), span)?,
         };
+        let part = if matches!(column.kind, ColumnKind::Metadata(_)) { Part::Metadata } else { Part::Generated };
         match own {
             _ if takes => columns.push(column.clone()),
             // An overwritten column keeps its position.
-            Some(own) if like.merge(Part::Generated) == Merge::Overwriting => columns.push(own.clone()),
+            Some(own) if like.merge(part) == Merge::Overwriting => columns.push(own.clone()),
             _ => {}
         }
     }
@@ -150,8 +161,14 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
     columns.extend(table.columns.into_iter().filter(|column| !taken.contains(&column.name.value)));
     table.columns = columns;
     if let Some(watermark) = &base.watermark {
-        let twice = new.watermark.as_ref().map(|_| "a WATERMARK");
-        let span = new.watermark.as_ref().and_then(|own| own.column.first()).map_or(new.name.span, |name| name.span);
+        let own = new.watermark.as_ref();
+        // Overwriting takes the place of the same column's only, as in Flink.
+        let other = own.filter(|own| like.merge(Part::Watermarks) == Merge::Overwriting && !own.is_of(watermark));
+        if let Some(name) = other.and_then(|own| own.column.first()) {
+            return Err(two_watermarks(name, like));
+        }
+        let twice = own.map(|_| "a WATERMARK");
+        let span = own.and_then(|own| own.column.first()).map_or(new.name.span, |name| name.span);
         if like.takes(Part::Watermarks, twice, span)? {
             table.watermark = Some(watermark.clone());
         }
@@ -160,6 +177,10 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
     if !base.primary_key.is_empty() && like.takes(Part::Constraints, twice, new.name.span)? {
         table.primary_key.clone_from(&base.primary_key);
         table.key_name.clone_from(&base.key_name);
+    }
+    let twice = (!new.partition_keys.is_empty()).then_some("PARTITIONED BY");
+    if !base.partition_keys.is_empty() && like.takes(Part::Partitions, twice, new.name.span)? {
+        table.partition_keys.clone_from(&base.partition_keys);
     }
     for option in &base.options {
         let own = new.options.iter().find(|own| own.key == option.key);

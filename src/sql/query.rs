@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Distinct, Expr as Ast, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem,
+    AccessExpr, Distinct, Expr as Ast, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Spanned, TableAlias, TableFactor,
     WildcardAdditionalOptions,
 };
@@ -303,6 +303,14 @@ impl Binder<'_> {
         let mut columns = Vec::new();
         let mut calls = Vec::new();
         for (i, item) in select.projection.iter().enumerate() {
+            if let Some(fields) = self.row_fields(item, &input.scope)? {
+                for (name, expr) in fields {
+                    let id = self.arena.add(&name, expr.data_type().clone(), false);
+                    defined.push((id, expr));
+                    columns.push(Named { qualifier: None, name, id });
+                }
+                continue;
+            }
             if let Some(named) = wildcard(item, &input.scope)? {
                 columns.extend(named);
                 continue;
@@ -553,6 +561,10 @@ pub(super) fn implied_name(ast: &Ast, index: usize) -> String {
     match ast {
         Ast::Identifier(name) => name.value.clone(),
         Ast::CompoundIdentifier(parts) => parts.last().map_or_else(String::new, |part| part.value.clone()),
+        Ast::CompoundFieldAccess { access_chain, .. } => match access_chain.last() {
+            Some(AccessExpr::Dot(field)) => implied_name(field, index),
+            _ => format!("EXPR${index}"),
+        },
         Ast::Nested(inner) => implied_name(inner, index),
         _ => format!("EXPR${index}"),
     }

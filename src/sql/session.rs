@@ -186,6 +186,7 @@ impl<'a> Session<'a> {
         let definition = Rc::new(create.clone());
         let mut table = Table { name: name.clone(), columns: Vec::new(), watermark: None, options, definition };
         self.columns(create, &mut table)?;
+        table.check_partition_keys()?;
         self.primary_key(create, &mut table)?;
         self.watermark(create, &mut table)?;
         self.catalog.entries.insert(name.clone(), Entry::Table(Rc::new(table)));
@@ -215,18 +216,23 @@ impl<'a> Session<'a> {
             }
             let data_type = match &column.kind {
                 ColumnKind::Physical(data_type) => data_type.clone(),
+                ColumnKind::Metadata(metadata) => metadata.data_type.clone(),
                 ColumnKind::Computed(_) => Type::Null.nullable(),
             };
             arena.add(name, data_type, false);
-            if matches!(column.kind, ColumnKind::Physical(_)) {
+            if !matches!(column.kind, ColumnKind::Computed(_)) {
                 scope.columns.push(Named { qualifier: Some(table.name.clone()), name: name.clone(), id });
             }
         }
         let mut binder = Binder::new(&self.catalog, &self.settings);
         binder.arena = arena;
         for (id, column) in create.columns.iter().enumerate() {
+            let metadata = match &column.kind {
+                ColumnKind::Metadata(metadata) => Some(table.file_metadata(&column.name, metadata)?),
+                _ => None,
+            };
             let computed = match &column.kind {
-                ColumnKind::Physical(_) => None,
+                ColumnKind::Physical(_) | ColumnKind::Metadata(_) => None,
                 ColumnKind::Computed(ast) => {
                     let expr = binder.expr(ast, &mut Context::new(&scope, "a computed column"))?;
                     binder.refuse_null(&expr).map_err(|error| located(error, ast))?;
@@ -235,9 +241,9 @@ impl<'a> Session<'a> {
                 }
             };
             let data_type = binder.arena.columns[id].data_type.clone();
-            table.columns.push(TableColumn { name: column.name.value.clone(), data_type, computed });
+            table.columns.push(TableColumn { name: column.name.value.clone(), data_type, computed, metadata });
         }
-        if scope.columns.is_empty() {
+        if table.physical().is_empty() {
             let error = Error::script(format!("table {} has no physical column", table.name));
             return Err(at(error, place_of(create.name.span)));
         }

@@ -1,6 +1,6 @@
 //! Statements of a script as syntax trees.
 
-use sqlparser::ast::{Ident, Query, SetExpr};
+use sqlparser::ast::{Expr, Ident, Query, SetExpr};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
@@ -9,7 +9,7 @@ use super::alter::{Alter, parse_alter};
 use super::ddl::{CreateTable, parse_create_table};
 use super::dialect::{FlinkDialect, parser_error, unsupported};
 use super::inquiry::{Inquiry, parse_describe, parse_show, parse_use};
-use super::text::spelled;
+use super::text::{place_of, spelled};
 use crate::error::{Error, ErrorKind, Result, nearest};
 
 /// How deep expressions and subqueries may nest.
@@ -62,6 +62,8 @@ pub(super) struct Drop {
 #[derive(Debug, Clone)]
 pub(super) struct Insert {
     pub table: Ident,
+    /// `PARTITION (key = value, …)`.
+    pub partition: Vec<(Ident, Expr)>,
     pub columns: Option<Vec<Ident>>,
     pub query: Query,
     /// Where the query starts.
@@ -98,15 +100,19 @@ pub(super) fn parse(tokens: &[TokenWithSpan]) -> Result<Statement> {
 fn missing_separator(error: &Error, tokens: &[TokenWithSpan]) -> Option<Error> {
     let place = error.place().filter(|_| error.kind() == ErrorKind::Script)?;
     let at = tokens.iter().position(|token| token.span.start == Location::new(place.line, place.column))?;
-    let (before, token) = (tokens.get(at.checked_sub(1)?)?, &tokens[at]);
-    let Token::Word(word) = &token.token else { return None };
-    let name = word.value.to_ascii_uppercase();
-    let starts = STARTS.contains(&name.as_str()) && word.quote_style.is_none();
-    if !starts || before.span.end.line >= token.span.start.line {
-        return None;
-    }
-    let error = Error::script(format!("the statement before this {name} has no ';' at its end"));
-    Some(error.at_place(place.clone()).help(format!("write a ';' at the end of line {}", before.span.end.line)))
+    // The parser may have taken the first word of the next statement for an alias.
+    [at, at.saturating_sub(1)].into_iter().find_map(|at| {
+        let (before, token) = (tokens.get(at.checked_sub(1)?)?, &tokens[at]);
+        let Token::Word(word) = &token.token else { return None };
+        let name = word.value.to_ascii_uppercase();
+        let starts = STARTS.contains(&name.as_str()) && word.quote_style.is_none();
+        if !starts || before.span.end.line >= token.span.start.line {
+            return None;
+        }
+        let error = Error::script(format!("the statement before this {name} has no ';' at its end"));
+        let error = error.help(format!("write a ';' at the end of line {}", before.span.end.line));
+        Some(error.at_place(place_of(token.span)?))
+    })
 }
 
 /// The words that statements start with.
@@ -307,9 +313,11 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
     }
     parser.expect_keyword_is(Keyword::INTO)?;
     let table = parse_name(parser)?;
-    let token = parser.peek_token();
+    let mut partition = Vec::new();
     if parser.parse_keyword(Keyword::PARTITION) {
-        return unsupported("INSERT INTO … PARTITION", token.span);
+        parser.expect_token(&Token::LParen)?;
+        partition = parser.parse_comma_separated(parse_partition_value)?;
+        parser.expect_token(&Token::RParen)?;
     }
     let mut columns = None;
     let starts_query = ["SELECT", "WITH", "VALUES"].iter().any(|word| is_word(parser, 1, word));
@@ -327,7 +335,13 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
     if matches!(*query.body, SetExpr::Values(_)) {
         return unsupported("INSERT INTO … VALUES", span);
     }
-    Ok(Insert { table, columns, query, span })
+    Ok(Insert { table, partition, columns, query, span })
+}
+
+fn parse_partition_value(parser: &mut Parser<'_>) -> Parsed<(Ident, Expr)> {
+    let key = parser.parse_identifier()?;
+    parser.expect_token(&Token::Eq)?;
+    Ok((key, parser.parse_expr()?))
 }
 
 fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {

@@ -12,6 +12,9 @@ use crate::error::{Error, Place, Result, nearest};
 /// Operators that may nest around each other before a tree of them gets too deep for the stack.
 const CHAIN_LIMIT: usize = 500;
 
+/// NOT in a row; the parser goes one call deeper for each.
+const NEGATION_LIMIT: usize = 200;
+
 /// The tokens of one statement, without the semicolon that ends it.
 #[derive(Debug, Clone)]
 pub(super) struct StatementTokens {
@@ -191,6 +194,7 @@ fn tokenize(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<Stat
         }
     }
     check_depth(&kept)?;
+    check_negations(&kept)?;
     Ok(split(kept))
 }
 
@@ -242,6 +246,20 @@ fn in_statement_set(mut tokens: &[TokenWithSpan]) -> bool {
         && (tokens[tokens.len() - 2].token == Token::SemiColon
             || word(tokens.get(tokens.len() - 2)).eq_ignore_ascii_case("BEGIN"));
     !ended
+}
+
+/// Refuses NOT before NOT before NOT, so often that the parser would give up half-way.
+fn check_negations(tokens: &[TokenWithSpan]) -> Result<()> {
+    let mut run = 0;
+    for token in tokens {
+        run = if word(Some(token)).eq_ignore_ascii_case("NOT") { run + 1 } else { 0 };
+        if run > NEGATION_LIMIT {
+            return Err(Error::script(format!("more than {NEGATION_LIMIT} times NOT in a row"))
+                .at(token.span.start.line, token.span.start.column)
+                .help("two of them cancel out: leave pairs away"));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses chains of operators so long that their tree could exhaust the stack.

@@ -45,7 +45,7 @@ pub(super) fn compare(
         }
         (Type::Decimal(..) | Type::Double, Type::Decimal(..) | Type::Double) => {
             let ordering = decimal_order(left, right, kinds)?;
-            build_flags(count, |row| Ok(ordering(row).map(|order| holds(operator, order))))
+            build_flags(count, |row| Ok(ordering(row).map(|order| operator.holds(order))))
         }
         _ => {
             let kernel: fn(&dyn Datum, &dyn Datum) -> _ = match operator {
@@ -58,17 +58,6 @@ pub(super) fn compare(
             };
             Ok(Arc::new(kernel(left, right)?))
         }
-    }
-}
-
-fn holds(operator: Compare, order: Ordering) -> bool {
-    match operator {
-        Compare::Equal => order.is_eq(),
-        Compare::NotEqual => order.is_ne(),
-        Compare::Less => order.is_lt(),
-        Compare::LessOrEqual => order.is_le(),
-        Compare::Greater => order.is_gt(),
-        Compare::GreaterOrEqual => order.is_ge(),
     }
 }
 
@@ -236,7 +225,7 @@ fn better_of(operator: Compare, left: &Value, right: &Value, kind: &Type, count:
             let (left, right) = (numbers::<$arrow>(left)?, numbers::<$arrow>(right)?);
             build_flags(count, |row| {
                 let pair = left.read(row).zip(right.read(row));
-                Ok(pair.map(|(a, b)| holds(operator, java_order(a.into(), b.into()))))
+                Ok(pair.map(|(a, b)| operator.holds(java_order(a.into(), b.into()))))
             })
         }};
     }

@@ -43,6 +43,7 @@ pub(super) fn time(
         Time::Floor(unit) => round(unit, false, value, kind, count, context),
         Time::Ceil(unit) => round(unit, true, value, kind, count, context),
         Time::Difference(unit) => difference(unit, (value, kind), (argument(values, 1)?, kinds[1]), count),
+        Time::Between => between((value, kind), (argument(values, 1)?, kinds[1]), out, count),
         Time::Shift { minus } => shift((value, kind), (argument(values, 1)?, kinds[1]), minus, count),
         Time::DateFormat => date_format(value, kind, argument(values, 1)?, count, context),
         Time::ToDate => to_date(value, values.get(1), count),
@@ -228,6 +229,18 @@ fn difference(unit: Unit, from: (&Value, &Type), to: (&Value, &Type), count: usi
             }
         } as i32))
     })
+}
+
+/// `(to - from) DAY TO SECOND` in milliseconds, of years and months in whole months.
+fn between(from: (&Value, &Type), to: (&Value, &Type), out: &Type, count: usize) -> Result<ArrayRef> {
+    let (from, to) = (moments(from.0, from.1)?, moments(to.0, to.1)?);
+    let both = |row| from(row).zip(to(row)).map(|(from, to): (Moment, Moment)| (from.millis, to.millis));
+    if *out == Type::IntervalYearMonth {
+        return build::<Int32Type>(count, |row| {
+            Ok(both(row).map(|(from, to)| calendar::months_between(from, to) as i32))
+        });
+    }
+    build::<Int64Type>(count, |row| Ok(both(row).map(|(from, to)| to.wrapping_sub(from))))
 }
 
 /// A date, time or timestamp plus or minus an interval.

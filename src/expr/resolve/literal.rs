@@ -1,6 +1,8 @@
 //! Literals.
 
-use super::super::eval::{parse_date, parse_time, parse_timestamp};
+use std::cmp::Ordering;
+
+use super::super::eval::{decimal_order, parse_date, parse_time, parse_timestamp};
 use super::{Expr, kind_of};
 use crate::error::{Error, Result};
 use crate::expr::Scalar;
@@ -153,6 +155,30 @@ pub(super) fn fold_number(expr: &Expr, kind: &Type) -> Option<Expr> {
         _ => return None,
     };
     Some(Expr::literal(value, kind.clone().not_null()))
+}
+
+/// The order of two number literals of which one stands under a CAST to FLOAT or DOUBLE. Flink's planner folds such a
+/// comparison, with all of the digits as they are written.
+pub(super) fn exact_order(left: &Expr, right: &Expr) -> Option<Ordering> {
+    let (left, right) = (exact(left)?, exact(right)?);
+    (left.2 || right.2).then(|| decimal_order((left.0, left.1), (right.0, right.1)))
+}
+
+/// A number literal's digits and scale, and whether it is cast to FLOAT or DOUBLE.
+fn exact(expr: &Expr) -> Option<(i128, u8, bool)> {
+    match expr {
+        Expr::Literal { value: Scalar::Int(number), data_type } if data_type.kind.is_integer() => {
+            Some(((*number).into(), 0, false))
+        }
+        Expr::Literal { value: Scalar::Decimal(number), data_type } => match data_type.kind {
+            Type::Decimal(_, scale) => Some((*number, scale, false)),
+            _ => None,
+        },
+        Expr::Cast { input, data_type, .. } if matches!(data_type.kind, Type::Float | Type::Double) => {
+            exact(input).map(|(number, scale, _)| (number, scale, true))
+        }
+        _ => None,
+    }
 }
 
 /// The text of a string literal.

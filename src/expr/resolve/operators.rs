@@ -144,6 +144,9 @@ fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result
         let first = fields.next().unwrap_or_else(|| Ok(literal::literal_bool(true)))?;
         return fields.try_fold(first, |all, field| binary("AND", all, field?));
     }
+    if let Some(order) = literal::exact_order(&left, &right) {
+        return Ok(literal::literal_bool(operator.holds(order)));
+    }
     if matches!(operator, Compare::Equal | Compare::NotEqual) {
         refuse_text_with_number(&left, &right)?;
     } else if is_nested(kind_of(&left)) || is_nested(kind_of(&right)) {

@@ -92,7 +92,10 @@ impl FileSchema {
             Node::Enum(_) => "enum".to_string(),
             Node::Array(_) => "array".to_string(),
             Node::Map(_) => "map".to_string(),
-            Node::Union(_) => "union".to_string(),
+            Node::Union(branches) => {
+                let names: Vec<_> = branches.iter().map(|branch| self.name(*branch)).collect();
+                format!("union of {}", names.join(", "))
+            }
             Node::Record(_) => "record".to_string(),
         }
     }

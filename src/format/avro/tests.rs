@@ -122,7 +122,11 @@ fn numbers_times_and_texts_are_read_as_the_declared_types() {
 fn what_does_not_fit_is_refused_with_both_types() {
     let misfits = [
         (json!("string"), Type::Int, "column `v` is string in the file, but the table declares it as INT"),
-        (json!(["null", "double"]), Type::Date, "column `v` is union in the file, but the table declares it as DATE"),
+        (
+            json!(["null", "double"]),
+            Type::Date,
+            "column `v` is union of null, double in the file, but the table declares it as DATE",
+        ),
     ];
     for (kind, declared, expected) in misfits {
         assert_eq!(value(&kind, &[], declared).unwrap_err().message(), expected);

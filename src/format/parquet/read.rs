@@ -1,7 +1,7 @@
 //! Row groups into columns of the declared types.
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -50,6 +50,16 @@ pub struct ParquetReader {
     places: Vec<Option<usize>>,
     kinds: Vec<(String, Type)>,
     schema: SchemaRef,
+    micros: Option<Micros>,
+}
+
+/// INT96 columns of TIMESTAMP(7) to TIMESTAMP(9), which are read a second time, in microseconds.
+#[derive(Debug)]
+struct Micros {
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    /// For each column of the result, its place among those.
+    places: Vec<Option<usize>>,
 }
 
 impl ParquetReader {
@@ -71,8 +81,19 @@ impl ParquetReader {
         for field in &fields {
             roots.push(find(path, &metadata, field)?);
         }
-        let metadata = guarded(|| int96::with_declared_units(metadata, &fields, &roots)).map_err(damaged)?;
-        let metadata = metadata.map_err(|error| no_parquet(path, error))?;
+        let units = |wide| {
+            let units = guarded(|| int96::with_declared_units(&metadata, &fields, &roots, wide)).map_err(damaged)?;
+            units.map_err(|error| no_parquet(path, error))
+        };
+        let int96::Units { metadata, wide } = units(TimeUnit::Nanosecond)?;
+        let micros = match wide.is_empty() {
+            true => None,
+            false => Some(Micros {
+                mask: ProjectionMask::roots(metadata.parquet_schema(), wide.iter().copied()),
+                metadata: units(TimeUnit::Microsecond)?.metadata,
+                places: roots.iter().map(|root| wide.iter().position(|wide| Some(*wide) == *root)).collect(),
+            }),
+        };
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().flatten().copied());
         check_chunks(&metadata, &mask, input.bytes()).map_err(|error| error.in_file(path))?;
         let mut order: Vec<usize> = roots.iter().flatten().copied().collect();
@@ -84,6 +105,7 @@ impl ParquetReader {
             mask,
             metadata,
             places,
+            micros,
             schema: Schema::new(fields.clone()).to_arrow(),
             kinds: fields.into_iter().map(|field| (field.name, field.data_type.kind)).collect(),
         })
@@ -123,10 +145,20 @@ impl ParquetReader {
             return Err(Error::internal(format!("{} has no block {block}", self.input.path())));
         };
         let mut rows = 0;
-        let mut reader = self.reader(block, batch_rows)?;
-        while let Some(batch) = guarded(|| reader.next()).map_err(|error| self.damaged(block, rows, &error))? {
-            let batch = batch.map_err(|error| self.damaged(block, rows, &error))?;
-            let columns = (0..self.places.len()).map(|i| self.column(&batch, i, block, rows));
+        let mut reader = self.reader(block, batch_rows, &self.metadata, &self.mask)?;
+        let mut micros = match &self.micros {
+            Some(micros) => Some(self.reader(block, batch_rows, &micros.metadata, &micros.mask)?),
+            None => None,
+        };
+        let damaged = |rows: usize, error: &dyn std::fmt::Display| self.damaged(block, rows, error);
+        while let Some(batch) = guarded(|| reader.next()).map_err(|error| damaged(rows, &error))? {
+            let batch = batch.map_err(|error| damaged(rows, &error))?;
+            let micros = match &mut micros {
+                Some(reader) => guarded(|| reader.next()).map_err(|error| damaged(rows, &error))?,
+                None => None,
+            };
+            let micros = micros.transpose().map_err(|error| damaged(rows, &error))?;
+            let columns = (0..self.places.len()).map(|i| self.column(&batch, micros.as_ref(), i, block, rows));
             let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             rows += batch.num_rows();
@@ -137,11 +169,17 @@ impl ParquetReader {
         Ok(rows as u64)
     }
 
-    fn reader(&self, block: Block, batch_rows: usize) -> Result<ParquetRecordBatchReader> {
+    fn reader(
+        &self,
+        block: Block,
+        batch_rows: usize,
+        metadata: &ArrowReaderMetadata,
+        mask: &ProjectionMask,
+    ) -> Result<ParquetRecordBatchReader> {
         // A file of its own, because readers share the position of a cloned one.
         let file = self.input.reopen()?;
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_projection(self.mask.clone())
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+            .with_projection(mask.clone())
             .with_batch_size(batch_rows.max(1))
             .with_row_groups(vec![block.row_group]);
         if block.rows < self.group_rows(block.row_group) {
@@ -157,12 +195,25 @@ impl ParquetReader {
         usize::try_from(self.metadata.metadata().row_group(row_group).num_rows()).unwrap_or(0)
     }
 
-    fn column(&self, batch: &RecordBatch, index: usize, block: Block, rows: usize) -> Result<ArrayRef> {
+    fn column(
+        &self,
+        batch: &RecordBatch,
+        micros: Option<&RecordBatch>,
+        index: usize,
+        block: Block,
+        rows: usize,
+    ) -> Result<ArrayRef> {
         let (name, kind) = &self.kinds[index];
         let Some(place) = self.places[index] else {
             return Ok(new_null_array(self.schema.field(index).data_type(), batch.num_rows()));
         };
         let array = batch.column(place);
+        let wide = self.micros.as_ref().and_then(|micros| micros.places[index]).zip(micros);
+        let array = match wide {
+            Some((place, micros)) if micros.num_rows() == array.len() => &int96::exact(array, micros.column(place))?,
+            Some(_) => return Err(self.damaged(block, rows, &"the column has another number of rows")),
+            None => array,
+        };
         cast(array, kind).map_err(|error| {
             // Row by row to find the one; only on the way to the error.
             let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), kind).is_err()).unwrap_or(0);

@@ -9,7 +9,12 @@ use arrow::array::{
     TimestampNanosecondArray,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType as ArrowType, Field as ArrowField};
+use arrow::datatypes::{
+    DataType as ArrowType, Decimal128Type, Field as ArrowField, Int64Type, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType,
+};
+use parquet::data_type::{Int32Type, Int96, Int96Type};
+use parquet::file::writer::SerializedFileWriter;
 
 use super::{ParquetOptions, ParquetPart, ParquetReader};
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -110,7 +115,7 @@ fn all_timestamps_get_the_unit_that_is_asked_for() {
     let times = back[0].column(0).as_list::<i32>().values().as_struct().column(0).clone();
     // Cut off towards the past.
     let expected = [Some(0), None, Some(-1_001_000_000)];
-    let times: Vec<Option<i128>> = times.as_primitive::<arrow::datatypes::Decimal128Type>().iter().collect();
+    let times: Vec<Option<i128>> = times.as_primitive::<Decimal128Type>().iter().collect();
     assert_eq!(times, expected);
 }
 
@@ -135,6 +140,78 @@ fn fields_of_a_row_are_found_by_name_in_any_order() {
     let error = read(&path, &row(vec![column("a", Type::string())])).unwrap_err();
     let expected = "column `r` is ROW<`b` BIGINT, `a` INT> in the file, but the table declares it as ROW<`a` STRING>";
     assert_eq!(error.message(), expected);
+}
+
+/// A file with INT96 at the top and inside of a group, as Flink and Hive write timestamps by default.
+fn int96_file(path: &str, moments: &[(u32, i64)]) {
+    let message = "message m { optional int96 t; optional group r { required int96 t; } }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
+    let values: Vec<Int96> =
+        moments.iter().map(|(day, nanos)| Int96::from(vec![*nanos as u32, (*nanos >> 32) as u32, *day])).collect();
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        let levels = vec![1; values.len()];
+        column.typed::<Int96Type>().write_batch(&values, Some(&levels), None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn int96_reaches_all_years_with_all_digits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.parquet").display().to_string();
+    // 0001-01-01 00:00:00.000000001, 1969-12-31 23:59:59.999999999, 9999-12-31 23:59:59.123456789
+    int96_file(&path, &[(1_721_426, 1), (2_440_587, 86_399_999_999_999), (5_373_484, 86_399_123_456_789)]);
+    let cases: [(Type, [i128; 3]); 3] = [
+        (Type::Timestamp(3), [-62_135_596_800_000, -1, 253_402_300_799_123]),
+        (Type::Timestamp(6), [-62_135_596_800_000_000, -1, 253_402_300_799_123_456]),
+        (Type::Timestamp(9), [-62_135_596_799_999_999_999, -1, 253_402_300_799_123_456_789]),
+    ];
+    for (kind, expected) in cases {
+        let row = Type::Row(vec![column("t", kind.clone())]);
+        let batches = read(&path, &Schema::new(vec![column("r", row), column("t", kind.clone())])).unwrap();
+        for times in [batches[0].column(0).as_struct().column(0), batches[0].column(1)] {
+            let found: Vec<i128> = match kind.to_arrow() {
+                ArrowType::Timestamp(TimeUnit::Millisecond, _) => {
+                    times.as_primitive::<TimestampMillisecondType>().values().iter().map(|t| i128::from(*t)).collect()
+                }
+                ArrowType::Timestamp(..) => {
+                    times.as_primitive::<TimestampMicrosecondType>().values().iter().map(|t| i128::from(*t)).collect()
+                }
+                _ => times.as_primitive::<Decimal128Type>().values().to_vec(),
+            };
+            assert_eq!(found, expected, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn lists_of_old_writers_are_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.parquet").display().to_string();
+    let message = "message m { optional group two (LIST) { repeated int32 array; } repeated int32 bare; }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
+    let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    // [1, 2], [3]
+    for depth in [2, 1] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int32Type>().write_batch(&[1, 2, 3], Some(&[depth; 3]), Some(&[0, 1, 0])).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let array = || Type::Array(Box::new(Type::BigInt.nullable()));
+    let batches = read(&path, &Schema::new(vec![column("bare", array()), column("two", array())])).unwrap();
+    for place in 0..2 {
+        let list = batches[0].column(place).as_list::<i32>();
+        assert_eq!((list.value_length(0), list.value_length(1)), (2, 1));
+        assert_eq!(list.values().as_primitive::<Int64Type>().values(), &[1, 2, 3]);
+    }
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn the_ending_tells_how_a_text_is_packed_and_else_its_first_bytes() {
     let error = read(&table, 64, 10).expect_err("no gzip");
     assert_eq!(error.kind(), ErrorKind::Data);
     assert!(error.message().contains("this is no gzip data"), "{error}");
-    let SourceSpec::Files(files) = &mut table.source;
+    let SourceSpec::Files(files) = &mut table.source else { panic!("no files") };
     files.compression = Compression::Codec(Codec::Zstd);
     assert_eq!(read(&table, 64, 10).expect("rows").0.len(), 2);
 }

@@ -119,7 +119,7 @@ fn reads_as_packed(text: &[u8], whole: &Result<(Vec<String>, BlockStats)>, path:
     let bytes = writer.write_all(text).and_then(|()| writer.finish()).expect("packed");
     std::fs::write(&packed, bytes).expect("written");
     let mut scan = plain.clone();
-    let SourceSpec::Files(files) = &mut scan.source;
+    let SourceSpec::Files(files) = &mut scan.source else { panic!("no files") };
     files.path = packed.display().to_string();
     for block_bytes in [1, 2, 7, 64, 1 << 20] {
         match (whole, read(&scan, block_bytes, 7)) {
