@@ -415,7 +415,7 @@ fn csv_quotes_by_characters_of_any_length() {
     let lines = "{\"s\":\"a\",\"t\":\"a§c«d\"}\n{\"s\":\"é\",\"t\":\"¿ñ\"}\n";
     for (option, expected) in [
         (("csv.field-delimiter", "§"), "\"a\"§\"a§c«d\"\né§¿ñ\n"),
-        (("csv.quote-character", "«"), "«a«,«a§c««d«\né,«¿ñ«\n"),
+        (("csv.quote-character", "«"), "«a«,«a§c««d«\né,¿ñ\n"),
         (("csv.escape-character", "¿"), "a,a§c«d\né,\"¿¿ñ\"\n"),
     ] {
         let text = encoded(&[("format", "csv"), option], &schema, lines).expect("written");

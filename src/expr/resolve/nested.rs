@@ -141,7 +141,7 @@ pub fn subscript(value: Expr, index: Expr) -> Result<Expr> {
             Ok(call(Function::Nested(Nested::Lookup), args, element.kind, true))
         }
         Type::Row(fields) => match (literal::text_of(&index), literal::integer_of(&index)) {
-            (Some(name), _) => field(value, &name.to_owned()),
+            (Some(name), _) => field(value, name),
             (_, Some(number)) => {
                 let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1)).filter(|at| *at < fields.len());
                 let at = at.ok_or_else(|| {

@@ -2,7 +2,6 @@
 
 mod text;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -53,6 +52,15 @@ pub(super) struct Nexmark {
     texts: Texts,
 }
 
+/// An event that is being made.
+struct Event {
+    number: u64,
+    /// How often persons, auctions and bids had their turn before, and the place in this turn.
+    epoch: i64,
+    offset: i64,
+    entity: Entity,
+}
+
 enum Column {
     EventType,
     Entity { entity: Entity, names: Vec<String>, fields: Fields },
@@ -98,90 +106,100 @@ impl Nexmark {
         self.spec.persons + self.spec.auctions + self.spec.bids
     }
 
-    fn entity(&self, event: u64) -> Entity {
-        let offset = event % self.total();
-        if offset < self.spec.persons {
-            Entity::Person
-        } else if offset < self.spec.persons + self.spec.auctions {
-            Entity::Auction
-        } else {
-            Entity::Bid
+    /// The events from a number on. Each is looked at once for every field, so what takes divisions is worked out here.
+    fn events(&self, first: u64, count: usize) -> Vec<Event> {
+        let (total, persons) = (self.total() as i64, self.spec.persons as i64);
+        let auctions = self.spec.auctions as i64;
+        let (mut epoch, mut offset) = ((first / self.total()) as i64, (first % self.total()) as i64);
+        let mut events = Vec::with_capacity(count);
+        for number in first..first + count as u64 {
+            let entity = match offset {
+                offset if offset < persons => Entity::Person,
+                offset if offset < persons + auctions => Entity::Auction,
+                _ => Entity::Bid,
+            };
+            events.push(Event { number, epoch, offset, entity });
+            offset += 1;
+            if offset == total {
+                (epoch, offset) = (epoch + 1, 0);
+            }
         }
+        events
     }
 
-    fn time_ms(&self, event: u64) -> i64 {
-        let micros = u128::from(event) * 1_000_000 / u128::from(self.spec.rate);
-        self.spec.base_time_ms.saturating_add(i64::try_from(micros / 1_000).unwrap_or(i64::MAX))
+    fn time_ms(&self, number: u64) -> i64 {
+        let micros = match number.checked_mul(1_000_000) {
+            Some(scaled) => scaled / self.spec.rate,
+            None => u64::try_from(u128::from(number) * 1_000_000 / u128::from(self.spec.rate)).unwrap_or(u64::MAX),
+        };
+        self.spec.base_time_ms.saturating_add((micros / 1_000) as i64)
     }
 
     /// The id, counted from 0, of the last person up to an event; -1 if there was none.
-    fn last_person(&self, event: u64) -> i64 {
-        let (epoch, offset) = ((event / self.total()) as i64, (event % self.total()) as i64);
+    fn last_person(&self, event: &Event) -> i64 {
         let persons = self.spec.persons as i64;
-        epoch * persons + offset.min(persons - 1)
+        event.epoch * persons + event.offset.min(persons - 1)
     }
 
     /// The id, counted from 0, of the last auction up to an event; -1 if there was none.
-    fn last_auction(&self, event: u64) -> i64 {
-        let (epoch, offset) = ((event / self.total()) as i64, (event % self.total()) as i64);
+    fn last_auction(&self, event: &Event) -> i64 {
         let (persons, auctions) = (self.spec.persons as i64, self.spec.auctions as i64);
-        epoch * auctions + (offset - persons).clamp(-1, auctions - 1)
+        event.epoch * auctions + (event.offset - persons).clamp(-1, auctions - 1)
     }
 
-    fn any_person(&self, event: u64, draw: Draw) -> i64 {
+    fn any_person(&self, event: &Event, draw: Draw) -> i64 {
         let people = self.last_person(event) + 1;
         let active = people.min(PEOPLE_ACTIVE);
-        people - active + draw.below(event, active as u64 + ID_LEAD) as i64
+        people - active + draw.below(event.number, active as u64 + ID_LEAD) as i64
     }
 
-    fn auction_of_bid(&self, event: u64) -> i64 {
+    fn auction_of_bid(&self, event: &Event) -> i64 {
         let last = self.last_auction(event);
-        if self.draw(Chance::HotAuction).below(event, self.spec.hot_auctions) > 0 {
+        if self.draw(Chance::HotAuction).below(event.number, self.spec.hot_auctions) > 0 {
             return FIRST_ID + last / HOT_IDS * HOT_IDS;
         }
         let least = (last - AUCTIONS_IN_FLIGHT).max(0);
-        FIRST_ID + least + self.draw(Chance::Auction).below(event, (last - least + 1) as u64 + ID_LEAD) as i64
+        FIRST_ID + least + self.draw(Chance::Auction).below(event.number, (last - least + 1) as u64 + ID_LEAD) as i64
     }
 
-    fn bidder(&self, event: u64) -> i64 {
-        if self.draw(Chance::HotBidder).below(event, self.spec.hot_bidders) > 0 {
+    fn bidder(&self, event: &Event) -> i64 {
+        if self.draw(Chance::HotBidder).below(event.number, self.spec.hot_bidders) > 0 {
             // The second of the hundred, so that hot bidders and hot sellers differ.
             return FIRST_ID + self.last_person(event) / HOT_IDS * HOT_IDS + 1;
         }
         FIRST_ID + self.any_person(event, self.draw(Chance::Bidder))
     }
 
-    fn seller(&self, event: u64) -> i64 {
-        if self.draw(Chance::HotSeller).below(event, self.spec.hot_sellers) > 0 {
+    fn seller(&self, event: &Event) -> i64 {
+        if self.draw(Chance::HotSeller).below(event.number, self.spec.hot_sellers) > 0 {
             return FIRST_ID + self.last_person(event) / HOT_IDS * HOT_IDS;
         }
         FIRST_ID + self.any_person(event, self.draw(Chance::Seller))
     }
 
-    fn price(&self, event: u64, chance: Chance) -> i64 {
-        (10_f64.powf(self.draw(chance).unit(event) * 6.0) * 100.0).round() as i64
+    fn price(&self, event: &Event, chance: Chance) -> i64 {
+        (10_f64.powf(self.draw(chance).unit(event.number) * 6.0) * 100.0).round() as i64
     }
 
-    fn expires_ms(&self, event: u64) -> i64 {
+    fn expires_ms(&self, event: &Event) -> i64 {
         let ahead = AUCTIONS_IN_FLIGHT as u64 * self.total() / self.spec.auctions.max(1);
-        let (now, horizon) = (self.time_ms(event), self.time_ms(event.saturating_add(ahead)));
+        let (now, horizon) = (self.time_ms(event.number), self.time_ms(event.number.saturating_add(ahead)));
         let most = (horizon - now).saturating_mul(2).max(1);
-        now + 1 + self.draw(Chance::Length).below(event, most as u64) as i64
+        now + 1 + self.draw(Chance::Length).below(event.number, most as u64) as i64
     }
 
     /// A field of the events that are about an entity; NULL in the others.
-    fn field(&self, entity: Entity, name: &str, rows: &Range<u64>) -> ArrayRef {
-        let number = |value: &dyn Fn(u64) -> i64| -> ArrayRef {
-            Arc::new(
-                rows.clone().map(|event| (self.entity(event) == entity).then(|| value(event))).collect::<Int64Array>(),
-            )
+    fn field(&self, entity: Entity, name: &str, events: &[Event]) -> ArrayRef {
+        let number = |value: &dyn Fn(&Event) -> i64| -> ArrayRef {
+            let values = events.iter().map(|event| (event.entity == entity).then(|| value(event)));
+            Arc::new(values.collect::<Int64Array>())
         };
-        let time = |value: &dyn Fn(u64) -> i64| -> ArrayRef {
-            let times = rows.clone().map(|event| (self.entity(event) == entity).then(|| value(event)));
+        let time = |value: &dyn Fn(&Event) -> i64| -> ArrayRef {
+            let times = events.iter().map(|event| (event.entity == entity).then(|| value(event)));
             Arc::new(times.collect::<TimestampMillisecondArray>())
         };
         match (entity, name) {
-            (_, "dateTime") => time(&|event| self.time_ms(event)),
+            (_, "dateTime") => time(&|event| self.time_ms(event.number)),
             (Entity::Person, "id") => number(&|event| FIRST_ID + self.last_person(event)),
             (Entity::Auction, "id") => number(&|event| FIRST_ID + self.last_auction(event)),
             (Entity::Auction, "initialBid") => number(&|event| self.price(event, Chance::Price)),
@@ -192,29 +210,28 @@ impl Nexmark {
             (Entity::Auction, "seller") => number(&|event| self.seller(event)),
             (Entity::Auction, "category") => {
                 let draw = self.draw(Chance::Category);
-                number(&|event| FIRST_CATEGORY + draw.below(event, CATEGORIES) as i64)
+                number(&|event| FIRST_CATEGORY + draw.below(event.number, CATEGORIES) as i64)
             }
             (Entity::Bid, "auction") => number(&|event| self.auction_of_bid(event)),
             (Entity::Bid, "bidder") => number(&|event| self.bidder(event)),
             (Entity::Bid, "price") => number(&|event| self.price(event, Chance::Price)),
-            _ => self.text_field(entity, name, rows),
+            _ => self.text_field(entity, name, events),
         }
     }
 
-    fn text_field(&self, entity: Entity, name: &str, rows: &Range<u64>) -> ArrayRef {
-        let count = (rows.end - rows.start) as usize;
-        let mut builder = StringBuilder::with_capacity(count, count * 16);
+    fn text_field(&self, entity: Entity, name: &str, events: &[Event]) -> ArrayRef {
+        let mut builder = StringBuilder::with_capacity(events.len(), events.len() * 16);
         let mut text = String::new();
-        for event in rows.clone() {
-            if self.entity(event) != entity {
+        for event in events {
+            if event.entity != entity {
                 builder.append_null();
                 continue;
             }
             text.clear();
             match entity {
-                Entity::Person => self.person_text(name, event, &mut text),
-                Entity::Auction => self.auction_text(name, event, &mut text),
-                Entity::Bid => self.bid_text(name, event, &mut text),
+                Entity::Person => self.person_text(name, event.number, &mut text),
+                Entity::Auction => self.auction_text(name, event.number, &mut text),
+                Entity::Bid => self.bid_text(name, event.number, &mut text),
             }
             builder.append_value(&text);
         }
@@ -267,15 +284,13 @@ impl Nexmark {
 
 impl Generator for Nexmark {
     fn rows(&self, first: u64, count: usize) -> Result<RecordBatch> {
-        let rows = first..first + count as u64;
+        let events = self.events(first, count);
         let column = |column: &Column| -> Result<ArrayRef> {
             Ok(match column {
-                Column::EventType => {
-                    Arc::new(Int32Array::from_iter_values(rows.clone().map(|event| self.entity(event) as i32)))
-                }
+                Column::EventType => Arc::new(Int32Array::from_iter_values(events.iter().map(|e| e.entity as i32))),
                 Column::Entity { entity, names, fields } => {
-                    let parts = names.iter().map(|name| self.field(*entity, name, &rows)).collect();
-                    let there = NullBuffer::from_iter(rows.clone().map(|event| self.entity(event) == *entity));
+                    let parts = names.iter().map(|name| self.field(*entity, name, &events)).collect();
+                    let there = NullBuffer::from_iter(events.iter().map(|event| event.entity == *entity));
                     Arc::new(StructArray::try_new(fields.clone(), parts, Some(there))?)
                 }
             })

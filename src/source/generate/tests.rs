@@ -48,7 +48,11 @@ fn rows_of(split: &dyn Split, batch_rows: usize) -> RecordBatch {
     loop {
         let extent = split.extend();
         if block < extent.blocks {
-            split.decode(block, 0, batch_rows, &mut |batch| Ok(batches.push(batch))).expect("rows");
+            let decoded = split.decode(block, 0, batch_rows, &mut |batch| {
+                batches.push(batch);
+                Ok(())
+            });
+            decoded.expect("rows");
             block += 1;
         } else if extent.complete {
             return arrow::compute::concat_batches(&batches[0].schema(), &batches).expect("one schema");

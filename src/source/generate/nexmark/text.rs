@@ -79,43 +79,45 @@ pub(super) fn extra(draw: Draw, bytes: u64, average: u64, out: &mut String) {
 
 /// The channels through which bids come, and their addresses.
 pub(super) struct Texts {
-    urls: Vec<String>,
+    channels: Vec<Channel>,
+}
+
+struct Channel {
+    name: String,
+    url: String,
 }
 
 impl Texts {
     pub(super) fn new(draw: Draw) -> Self {
-        let url = |channel: u64| {
-            let draw = draw.part(channel);
+        let hot = HOT_CHANNELS.len() as u64;
+        let channel = |index: u64| {
+            let draw = draw.part(index);
             let mut url = base_url(draw);
-            let number = channel.checked_sub(HOT_CHANNELS.len() as u64);
-            if let Some(number) = number.filter(|_| draw.below(0, 10) > 0) {
-                let id = (number as i32).reverse_bits().unsigned_abs();
-                let _ = write!(url, "&channel_id={id}");
+            let Some(number) = index.checked_sub(hot) else {
+                return Channel { name: HOT_CHANNELS[index as usize].to_string(), url };
+            };
+            if draw.below(0, 10) > 0 {
+                // Writing to a string does not fail.
+                let _ = write!(url, "&channel_id={}", (number as i32).reverse_bits().unsigned_abs());
             }
-            url
+            Channel { name: format!("channel-{number}"), url }
         };
-        Texts { urls: (0..HOT_CHANNELS.len() as u64 + CHANNELS).map(url).collect() }
+        Texts { channels: (0..hot + CHANNELS).map(channel).collect() }
     }
 
-    /// Half of the bids come through the few large channels, which are numbered first.
-    fn number(draw: Draw) -> usize {
+    /// Half of the bids come through the few large channels, which stand first.
+    fn of(&self, draw: Draw) -> &Channel {
         let hot = HOT_CHANNELS.len() as u64;
-        let number = if draw.below(0, 2) > 0 { draw.below(1, hot) } else { hot + draw.below(1, CHANNELS) };
-        number as usize
+        let index = if draw.below(0, 2) > 0 { draw.below(1, hot) } else { hot + draw.below(1, CHANNELS) };
+        &self.channels[index as usize]
     }
 
     pub(super) fn channel(&self, draw: Draw, out: &mut String) {
-        let number = Texts::number(draw);
-        match HOT_CHANNELS.get(number) {
-            Some(name) => out.push_str(name),
-            None => {
-                let _ = write!(out, "channel-{}", number - HOT_CHANNELS.len());
-            }
-        }
+        out.push_str(&self.of(draw).name);
     }
 
     pub(super) fn url(&self, draw: Draw, out: &mut String) {
-        out.push_str(&self.urls[Texts::number(draw)]);
+        out.push_str(&self.of(draw).url);
     }
 }
 
