@@ -109,7 +109,8 @@ pub fn time_lines(guess: &Guess) -> Vec<(&'static str, String)> {
             let rows = if late == 1 { "row would lag".to_string() } else { "rows would lag".to_string() };
             format!("; with {bound}, {} {rows} behind it", count(late))
         });
-        lines.push(("watermark", format!("waits {bound}{}", cheaper.unwrap_or_default())));
+        let waits = if bound.0 == 0 { "follows every row at once".to_string() } else { format!("waits {bound}") };
+        lines.push(("watermark", format!("{waits}{}", cheaper.unwrap_or_default())));
     }
     lines.extend(time.notes.iter().map(|note| ("note", note.clone())));
     lines

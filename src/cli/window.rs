@@ -111,6 +111,9 @@ pub fn window(args: &WindowArgs) -> Result<(), Failed> {
     if let (Some(guess), false) = (&table.guess, args.run.quiet) {
         args.tell(guess);
     }
+    if args.to.is_none() && !args.run.quiet {
+        tell_whole_averages(&text);
+    }
     let loaded = Loaded { text, options: options() };
     execute(&args.run, &loaded).map_err(|error| args.explain(error, &loaded.text, &fragments, &table))
 }
@@ -272,6 +275,19 @@ impl WindowArgs {
             quoted(column)
         );
         Failed { error: error.help(help), script: None }
+    }
+}
+
+/// Who asks for an average expects a fraction, which SQL does not give for whole numbers.
+fn tell_whole_averages(script: &str) {
+    let Ok(schema) = columns_of(script, &options()) else { return };
+    for field in schema.fields.iter().filter(|field| field.data_type.kind.is_integer()) {
+        if field.name.starts_with("avg_") {
+            eprintln!(
+                "note: {} is a whole number, as the AVG of whole numbers is in Flink; avg(CAST(… AS DOUBLE)) keeps the fraction",
+                field.name
+            );
+        }
     }
 }
 

@@ -141,24 +141,29 @@ fn access(lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
 
 /// A log whose lines begin with a time.
 fn stamped(lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
-    let first = lines.first()?;
-    for words in (1..=TIME_WORDS_MAX).rev() {
-        let pattern = format!(r"^[\[(]?(\S+{}?)[\]),:]*(?:\s|$)", r"\s+\S+".repeat(words - 1));
-        let regex = Regex::new(&pattern).ok()?;
-        let Some(text) = regex.captures(first).and_then(|found| found.get(1)) else { continue };
-        for mut form in Form::all(text.as_str()) {
-            let reads =
-                |line: &&&str| regex.captures(line).and_then(|found| form.read(found.get(1)?.as_str())).is_some();
-            let fitting = lines.iter().filter(reads).count();
-            if fitting * 2 > lines.len() && !matches!(form, Form::Epoch(_) | Form::EpochFraction) {
-                let levels = Regex::new(LEVELS).ok()?;
-                let has_levels = lines.iter().filter(|line| levels.is_match(line)).count() * 2 > lines.len();
-                let level = has_levels.then(|| extracted("level", &Type::string(), LEVELS, 1, lines));
-                return Some((candidate(form, &pattern)?, level.into_iter().collect()));
-            }
+    (1..=TIME_WORDS_MAX).rev().find_map(|words| stamped_by(words, lines))
+}
+
+/// A log whose lines begin with a time of so many words.
+fn stamped_by(words: usize, lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
+    let pattern = format!(r"^[\[(]?(\S+{}?)[\]),:]*(?:\s|$)", r"\s+\S+".repeat(words - 1));
+    let regex = Regex::new(&pattern).ok()?;
+    let text = regex.captures(lines.first()?)?.get(1)?.as_str();
+    for mut form in Form::all(text) {
+        let reads = |line: &&&str| regex.captures(line).and_then(|found| form.read(found.get(1)?.as_str())).is_some();
+        let fitting = lines.iter().filter(reads).count();
+        if fitting * 2 > lines.len() && !matches!(form, Form::Epoch(_) | Form::EpochFraction) {
+            return Some((candidate(form, &pattern)?, level(lines).into_iter().collect()));
         }
     }
     None
+}
+
+/// The level of each line, where most have one.
+fn level(lines: &[&str]) -> Option<Column> {
+    let levels = Regex::new(LEVELS).ok()?;
+    let with_level = lines.iter().filter(|line| levels.is_match(line)).count();
+    (with_level * 2 > lines.len()).then(|| extracted("level", &Type::string(), LEVELS, 1, lines))
 }
 
 /// The time that a regular expression takes from the line.

@@ -115,7 +115,10 @@ fn shape(layout: &CsvLayout, bytes: &[u8], ends: bool) -> (Vec<usize>, usize, us
     (counts, broken, quoted)
 }
 
-fn for_each_record(layout: &CsvLayout, bytes: &[u8], ends: bool, take: &mut dyn FnMut(Option<&[String]>, &[u8])) {
+/// Takes the fields of a record, none if it is broken, and its text.
+type TakeRecord<'a> = &'a mut dyn FnMut(Option<&[String]>, &[u8]);
+
+fn for_each_record(layout: &CsvLayout, bytes: &[u8], ends: bool, take: TakeRecord<'_>) {
     let syntax = layout.syntax();
     let mut fields = Vec::new();
     let mut at = 0;
