@@ -43,10 +43,15 @@ use arrow::compute::prep_null_mask_filter;
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use function::{Arithmetic, Code, Compare, Function, Math, Nested, Random, Text, Time, Unit};
 pub(crate) use decimal::order as decimal_order;
+pub use function::{Arithmetic, Code, Compare, Function, Math, Nested, Random, Text, Time, Unit};
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
+
+/// Whether that is a name of a time zone.
+pub(crate) fn is_zone(name: &str) -> bool {
+    zone::known(name).is_some()
+}
 
 /// What evaluation may depend on besides the row.
 #[derive(Debug, Clone)]
@@ -138,9 +143,9 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
             !floating && !args.get(1).is_some_and(is_nonzero_literal)
         }
         Function::Math(Math::Round | Math::Truncate) => floating,
-        Function::Time(Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_) | Time::Between) => {
-            false
-        },
+        Function::Time(
+            Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_) | Time::Between,
+        ) => false,
         Function::Time(_) => true,
         Function::Like => !literal(1) || args.len() > 2,
         Function::Similar => !literal(1),
