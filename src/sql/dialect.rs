@@ -1,9 +1,9 @@
 //! Flink's dialect for `sqlparser`: what differs from standard SQL inside expressions.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value,
-    ValueWithSpan,
+    BinaryOperator, CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString,
+    UnaryOperator, Value, ValueWithSpan,
 };
 use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;

@@ -210,9 +210,9 @@ fn format_date(text: &mut String, letter: char, count: usize, days: i64) {
         'u' => push_year(text, year, count),
         'Y' => push_year(text, week_of_us_year(days).0, count),
         'w' => push_number(text, week_of_us_year(days).1, count),
-        // The week of the month, from Sunday; and which one of its weekday a day is.
+        // The week of the month, from Sunday; and the day of the month's own weeks, which begin on its first day.
         'W' => push_number(text, (day - 1 + calendar::iso_day_of_week(days - day + 1) % 7) / 7 + 1, count),
-        'F' => push_number(text, (day - 1) / 7 + 1, count),
+        'F' => push_number(text, (day - 1) % 7 + 1, count),
         // The modified Julian day.
         'g' => push_number(text, days + 40_587, count),
         'M' | 'L' if count >= 3 => push_name(text, MONTHS[(month - 1) as usize % 12], count),

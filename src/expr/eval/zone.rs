@@ -22,7 +22,10 @@ pub(super) fn known(name: &str) -> Option<TimeZone> {
     if matches!(name, "UTC" | "Z" | "GMT") {
         return Some(TimeZone::UTC);
     }
-    if let Some(offset) = fixed(name) {
+    // Hours before minutes have two digits.
+    let two_digits =
+        name.split_once(':').is_none_or(|(hours, _)| hours.bytes().rev().take_while(u8::is_ascii_digit).count() == 2);
+    if let Some(offset) = fixed(name).filter(|_| two_digits) {
         return Some(TimeZone::fixed(offset));
     }
     // Abbreviations are none of its names.

@@ -81,11 +81,7 @@ pub fn overlaps(left: (Expr, Expr), right: (Expr, Expr)) -> Result<Expr> {
         if !is_point(kind_of(&start)) {
             return Err(cannot_apply("OVERLAPS", &[&start, &end]));
         }
-        let end = if is_interval(kind_of(&end)) {
-            super::operators::binary("+", start.clone(), end)?
-        } else {
-            end
-        };
+        let end = if is_interval(kind_of(&end)) { super::operators::binary("+", start.clone(), end)? } else { end };
         let both = vec![start, end];
         Ok((super::function("LEAST", both.clone())?, super::function("GREATEST", both)?))
     };
