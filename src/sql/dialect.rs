@@ -150,14 +150,14 @@ fn parse_between(parser: &mut Parser<'_>, expr: &Expr, form: BetweenForm) -> Res
         parser.next_token();
     }
     let precedence = FlinkDialect.prec_value(Precedence::Between);
-    let low = Box::new(parser.parse_subexpr(precedence)?);
+    let low = parser.parse_subexpr(precedence)?;
     parser.expect_keyword_is(Keyword::AND)?;
-    let high = Box::new(parser.parse_subexpr(precedence)?);
-    let between = |low: &Box<Expr>, high: &Box<Expr>| Expr::Between {
+    let high = parser.parse_subexpr(precedence)?;
+    let between = |low: &Expr, high: &Expr| Expr::Between {
         expr: Box::new(expr.clone()),
         negated: form.negated,
-        low: low.clone(),
-        high: high.clone(),
+        low: Box::new(low.clone()),
+        high: Box::new(high.clone()),
     };
     if !form.symmetric {
         return Ok(between(&low, &high));

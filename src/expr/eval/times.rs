@@ -379,10 +379,7 @@ fn to_timestamp(
         };
         Ok(match &mut zones {
             None => Some(moment),
-            Some(zones) => match zones.at(row) {
-                None => None,
-                Some(zone) => Some(Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
-            },
+            Some(zones) => zones.at(row).map(|zone| Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
         })
     })
 }
