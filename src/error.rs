@@ -48,6 +48,7 @@ struct Inner {
     place: Option<Place>,
     remedy: Option<String>,
     statement: Option<usize>,
+    statement_line: Option<u64>,
 }
 
 /// An error with its place and remedy. Cheap to move (one pointer).
@@ -56,7 +57,14 @@ pub struct Error(Box<Inner>);
 
 impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), place: None, remedy: None, statement: None }))
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            place: None,
+            remedy: None,
+            statement: None,
+            statement_line: None,
+        }))
     }
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
@@ -120,6 +128,12 @@ impl Error {
         self
     }
 
+    /// The line of the script where that statement starts, from 1; kept where already set.
+    pub fn from_line(mut self, line: u64) -> Self {
+        self.0.statement_line.get_or_insert(line);
+        self
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -134,6 +148,9 @@ impl Error {
     }
     pub fn statement(&self) -> Option<usize> {
         self.0.statement
+    }
+    pub fn statement_line(&self) -> Option<u64> {
+        self.0.statement_line
     }
     /// 2 for a wrong script or command line, 130 when cancelled, 1 for everything else.
     pub fn exit_code(&self) -> u8 {

@@ -133,7 +133,7 @@ fn an_unknown_format_offers_the_nearest_name() {
 
 #[test]
 fn a_flink_format_that_is_not_ours_is_refused_by_name() {
-    fails(&format!("{}{COUNT}", table("'format' = 'avro'")), GOOD, 2, &["avro", "Flink"]);
+    fails(&format!("{}{COUNT}", table("'format' = 'orc'")), GOOD, 2, &["orc", "Flink"]);
 }
 
 #[test]

@@ -36,6 +36,7 @@ const EXAMPLES: &str = "Examples:
   transom run job.sql                                  run a script on all cores
   transom run job.sql --set DATA=/data -o csv > a.csv  fill in ${DATA}, results as CSV
   cat job.sql | transom run -                          read the script from stdin
+  zcat a.csv.gz | transom run job.sql                  read a table with 'path' = '-' from stdin
   transom explain job.sql                              show how it would run
 
 Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted";
@@ -71,6 +72,7 @@ impl ScriptArgs {
         }
         let bytes = if self.script == "-" {
             options.file = "<stdin>".to_string();
+            options.script_on_stdin = true;
             let mut bytes = Vec::new();
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
         } else {
@@ -116,17 +118,17 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            diagnostic::print(&error, script.as_deref());
+            diagnostic::print(&error, script.as_ref());
             ExitCode::from(error.exit_code())
         }
     }
 }
 
-fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> (Option<String>, Result<()>) {
+fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> (Option<Loaded>, Result<()>) {
     match args.load() {
         Ok(loaded) => {
             let outcome = command(&loaded);
-            (Some(loaded.text), outcome)
+            (Some(loaded), outcome)
         }
         Err(error) => (None, Err(error)),
     }

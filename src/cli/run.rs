@@ -11,6 +11,7 @@ use transom::io::uring::Executor;
 use transom::job::{JobSummary, Report, RunOptions, Snapshot};
 use transom::plan::{JobPlan, SinkSpec};
 use transom::runner::run_script;
+use transom::types::Schema;
 
 use super::progress::Progress;
 use super::results::{Output, Results};
@@ -71,13 +72,13 @@ pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
         quiet: args.quiet,
         progress: shows_progress.then(Progress::new),
         results: Results::new(args.output),
-        explained: false,
+        answered: false,
     };
     let outcome = run_script(&loaded.text, &loaded.options, &options, &mut report);
     report.clear_progress();
     report.results.flush()?;
     let summary = outcome?;
-    if summary.jobs.is_empty() && !report.explained && !args.quiet {
+    if summary.jobs.is_empty() && !report.answered && !args.quiet {
         eprintln!("note: nothing ran: the script has no INSERT or SELECT");
     }
     Ok(())
@@ -87,8 +88,8 @@ struct Terminal {
     quiet: bool,
     progress: Option<Progress>,
     results: Results,
-    /// An EXPLAIN has printed its plan.
-    explained: bool,
+    /// A statement without a job has printed what it had to say.
+    answered: bool,
 }
 
 impl Terminal {
@@ -106,10 +107,12 @@ impl Report for Terminal {
             eprintln!("note: {text}");
         }
     }
-    fn progress(&mut self, snapshot: &Snapshot) {
+    fn progress(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.results.pause()?;
         if let Some(progress) = &mut self.progress {
             progress.show(snapshot);
         }
+        Ok(())
     }
     fn statement_begins(&mut self, plan: &JobPlan) -> Result<()> {
         self.results.begin(plan)
@@ -123,8 +126,12 @@ impl Report for Terminal {
         self.results.print(sink, batch)
     }
     fn explain(&mut self, text: &str) -> Result<()> {
-        self.explained = true;
+        self.answered = true;
         self.results.text(text)
+    }
+    fn answer(&mut self, schema: &Schema, rows: &RecordBatch) -> Result<()> {
+        self.answered = true;
+        self.results.answer(schema, rows)
     }
     fn statement_ends(&mut self, job: &JobSummary) -> Result<()> {
         self.clear_progress();

@@ -1,6 +1,6 @@
 //! The columns of a batch, unpacked once, so that rows can be written cell by cell.
 
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::array::{Array, AsArray, BinaryArray, BooleanArray, RecordBatch, StringArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     DataType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
@@ -37,6 +37,18 @@ pub(crate) enum Cells<'a> {
         values: &'a [i128],
         zoned: bool,
     },
+    Bytes(&'a BinaryArray),
+    Row(Vec<CellColumn<'a>>),
+    /// Where each array ends, after the start of the first.
+    Array {
+        offsets: &'a [i32],
+        elements: Box<CellColumn<'a>>,
+    },
+    Map {
+        offsets: &'a [i32],
+        keys: Box<CellColumn<'a>>,
+        values: Box<CellColumn<'a>>,
+    },
 }
 
 /// A column's values and which of them are NULL.
@@ -54,10 +66,11 @@ impl CellColumn<'_> {
 
 /// Unpacks the columns of a batch of the schema `schema`.
 pub(crate) fn cells<'a>(batch: &'a RecordBatch, schema: &Schema) -> Result<Vec<CellColumn<'a>>> {
-    let columns = batch.columns().iter().zip(&schema.fields);
-    let unpacked = columns
-        .map(|(array, field)| Ok(CellColumn { cells: unpack(array, &field.data_type.kind)?, nulls: array.nulls() }));
-    unpacked.collect()
+    batch.columns().iter().zip(&schema.fields).map(|(array, field)| column(array, &field.data_type.kind)).collect()
+}
+
+fn column<'a>(array: &'a dyn Array, kind: &Type) -> Result<CellColumn<'a>> {
+    Ok(CellColumn { cells: unpack(array, kind)?, nulls: array.nulls() })
 }
 
 fn unpack<'a>(array: &'a dyn Array, kind: &Type) -> Result<Cells<'a>> {
@@ -82,6 +95,23 @@ fn unpack<'a>(array: &'a dyn Array, kind: &Type) -> Result<Cells<'a>> {
             scale: u8::try_from(*scale).unwrap_or(0),
         },
         DataType::Utf8 => Cells::Text(array.as_string()),
+        DataType::Binary => Cells::Bytes(array.as_binary()),
+        DataType::Struct(_) => {
+            let Type::Row(fields) = kind else { return Err(unexpected(array.data_type())) };
+            let columns = array.as_struct().columns().iter().zip(fields);
+            Cells::Row(columns.map(|(child, field)| column(child, &field.data_type.kind)).collect::<Result<_>>()?)
+        }
+        DataType::List(_) => {
+            let Type::Array(element) = kind else { return Err(unexpected(array.data_type())) };
+            let list = array.as_list::<i32>();
+            Cells::Array { offsets: list.value_offsets(), elements: Box::new(column(list.values(), &element.kind)?) }
+        }
+        DataType::Map(..) => {
+            let Type::Map(key, value) = kind else { return Err(unexpected(array.data_type())) };
+            let map = array.as_map();
+            let keys = Box::new(column(map.keys(), &key.kind)?);
+            Cells::Map { offsets: map.value_offsets(), keys, values: Box::new(column(map.values(), &value.kind)?) }
+        }
         DataType::Date32 => Cells::Date(values::<Date32Type>(array)),
         DataType::Time32(TimeUnit::Millisecond) => Cells::Time(values::<Time32MillisecondType>(array)),
         DataType::Timestamp(unit, zone) => {
@@ -94,6 +124,12 @@ fn unpack<'a>(array: &'a dyn Array, kind: &Type) -> Result<Cells<'a>> {
         }
         other => return Err(unexpected(other)),
     })
+}
+
+/// Which elements of an array or entries of a map belong to a row.
+pub(crate) fn range(offsets: &[i32], row: usize) -> std::ops::Range<usize> {
+    let offset = |at: usize| offsets.get(at).map_or(0, |offset| *offset as usize);
+    offset(row)..offset(row + 1)
 }
 
 fn unexpected(kind: &DataType) -> Error {

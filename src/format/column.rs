@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Decimal128Array, PrimitiveArray, StringArray, TimestampMicrosecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, PrimitiveArray, StringArray, TimestampMicrosecondArray,
     TimestampMillisecondArray,
 };
 use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
@@ -13,6 +13,7 @@ use arrow::datatypes::{
 };
 
 use super::fast;
+use super::nested::Nested;
 use crate::error::{Error, Result};
 use crate::types::Type;
 
@@ -48,6 +49,8 @@ pub(crate) enum Values {
         values: Vec<i128>,
         zoned: bool,
     },
+    Bytes(Text),
+    Nested(Box<Nested>),
 }
 
 /// Strings, end to end.
@@ -61,6 +64,7 @@ pub(crate) struct Text {
 /// A column under construction.
 #[derive(Debug)]
 pub(crate) struct Column {
+    pub kind: Type,
     pub values: Values,
     /// Rows that are NULL, ascending. Most columns have none.
     null_rows: Vec<usize>,
@@ -72,6 +76,25 @@ pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
 impl Text {
     fn new() -> Self {
         Text { bytes: Vec::new(), offsets: vec![0] }
+    }
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+    fn truncate(&mut self, rows: usize) {
+        self.offsets.truncate(rows + 1);
+        let end = self.offsets.last().map_or(0, |end| *end as usize);
+        self.bytes.truncate(end);
+    }
+    /// Hands over offsets and bytes, and starts anew.
+    fn take(&mut self, rows: usize) -> (OffsetBuffer<i32>, Vec<u8>) {
+        let used = self.bytes.len();
+        let bytes = std::mem::replace(&mut self.bytes, Vec::with_capacity(used + used / 8 + 16));
+        (take_offsets(&mut self.offsets, rows), bytes)
+    }
+    /// The bytes of the string at `row`.
+    pub fn get(&self, row: usize) -> &[u8] {
+        let offset = |at: usize| self.offsets.get(at).map_or(0, |offset| *offset as usize);
+        self.bytes.get(offset(row)..offset(row + 1)).unwrap_or_default()
     }
     /// Ends the string whose bytes were appended to `bytes`.
     #[inline]
@@ -92,7 +115,7 @@ impl Text {
 }
 
 impl Column {
-    /// `None` for types that no text format decodes.
+    /// `None` for types that no text format decodes, alone or within another.
     pub fn new(kind: &Type) -> Option<Self> {
         let values = match kind {
             Type::Boolean => Values::Boolean(Vec::new()),
@@ -116,9 +139,10 @@ impl Column {
             Type::Timestamp(_) | Type::TimestampLtz(_) => {
                 Values::WideTimestamp { values: Vec::new(), zoned: matches!(kind, Type::TimestampLtz(_)) }
             }
-            _ => return None,
+            Type::Binary(_) | Type::VarBinary(_) => Values::Bytes(Text::new()),
+            _ => Values::Nested(Box::new(Nested::new(kind)?)),
         };
-        Some(Column { values, null_rows: Vec::new() })
+        Some(Column { kind: kind.clone(), values, null_rows: Vec::new() })
     }
 
     pub fn len(&self) -> usize {
@@ -131,7 +155,8 @@ impl Column {
             Values::Float32(values) => values.len(),
             Values::Float64(values) => values.len(),
             Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.len(),
-            Values::Text(text) => text.offsets.len() - 1,
+            Values::Text(text) | Values::Bytes(text) => text.len(),
+            Values::Nested(nested) => nested.len(),
         }
     }
 
@@ -146,11 +171,8 @@ impl Column {
             Values::Float32(values) => values.truncate(rows),
             Values::Float64(values) => values.truncate(rows),
             Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.truncate(rows),
-            Values::Text(text) => {
-                text.offsets.truncate(rows + 1);
-                let end = text.offsets.last().map_or(0, |end| *end as usize);
-                text.bytes.truncate(end);
-            }
+            Values::Text(text) | Values::Bytes(text) => text.truncate(rows),
+            Values::Nested(nested) => nested.truncate(rows),
         }
         while self.null_rows.last().is_some_and(|row| *row >= rows) {
             self.null_rows.pop();
@@ -169,7 +191,17 @@ impl Column {
             Values::Float32(values) => values.push(0.0),
             Values::Float64(values) => values.push(0.0),
             Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.push(0),
-            Values::Text(text) => text.end_value(),
+            Values::Text(text) | Values::Bytes(text) => text.end_value(),
+            Values::Nested(nested) => nested.push_null(),
+        }
+    }
+
+    /// How many bytes its strings have, to bound a batch.
+    pub fn text_bytes(&self) -> usize {
+        match &self.values {
+            Values::Text(text) | Values::Bytes(text) => text.bytes.len(),
+            Values::Nested(nested) => nested.text_bytes(),
+            _ => 0,
         }
     }
 
@@ -196,14 +228,14 @@ impl Column {
                 Arc::new(array.with_precision_and_scale(*precision, *scale as i8).map_err(inner)?)
             }
             Values::Text(text) => {
-                let used = text.bytes.len();
-                let bytes = std::mem::replace(&mut text.bytes, Vec::with_capacity(used + used / 8 + 16));
-                let mut fresh = Vec::with_capacity(rows + 1);
-                fresh.push(0);
-                let offsets = std::mem::replace(&mut text.offsets, fresh);
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                let (offsets, bytes) = text.take(rows);
                 Arc::new(StringArray::try_new(offsets, bytes.into(), nulls).map_err(inner)?)
             }
+            Values::Bytes(text) => {
+                let (offsets, bytes) = text.take(rows);
+                Arc::new(BinaryArray::try_new(offsets, bytes.into(), nulls).map_err(inner)?)
+            }
+            Values::Nested(nested) => nested.take(nulls, rows)?,
             Values::Timestamp { values, per_second, zoned } => {
                 let values = replace(values, rows);
                 let zone = zoned.then(|| Arc::<str>::from("UTC"));
@@ -218,6 +250,13 @@ impl Column {
             }
         })
     }
+}
+
+/// Hands over offsets, and starts anew.
+pub(crate) fn take_offsets(offsets: &mut Vec<i32>, rows: usize) -> OffsetBuffer<i32> {
+    let mut fresh = Vec::with_capacity(rows + 1);
+    fresh.push(0);
+    OffsetBuffer::new(ScalarBuffer::from(std::mem::replace(offsets, fresh)))
 }
 
 fn replace<T: arrow::datatypes::ArrowNativeType>(values: &mut Vec<T>, rows: usize) -> ScalarBuffer<T> {
@@ -239,6 +278,6 @@ fn take_nulls(null_rows: &mut Vec<usize>, length: usize) -> Option<NullBuffer> {
     Some(NullBuffer::from(valid))
 }
 
-fn inner(error: arrow::error::ArrowError) -> Error {
+pub(crate) fn inner(error: arrow::error::ArrowError) -> Error {
     Error::internal(format!("cannot build a column: {error}"))
 }

@@ -1,6 +1,7 @@
 //! One field's text into its column, by the rules of the format it came in.
 
-use super::column::{Column, Values};
+use super::base64;
+use super::column::{Column, Text, Values};
 use super::fast::{self, DayCache};
 use super::parse::{self, TimestampStyle};
 
@@ -46,6 +47,8 @@ pub(crate) fn push_csv(column: &mut Column, text: &[u8]) -> Result<(), Misfit> {
             let moment = parse::timestamp(parse::trim(text), TimestampStyle::Sql, *zoned).ok_or(Misfit::Text)?;
             values.push(parse::in_nanoseconds(moment));
         }
+        Values::Bytes(values) => push_base64(values, text)?,
+        Values::Nested(_) => return Err(Misfit::Text),
     }
     Ok(())
 }
@@ -90,8 +93,20 @@ pub(crate) fn push_json(column: &mut Column, kind: JsonKind, text: &[u8], style:
             let moment = parse::timestamp(text, style, *zoned).ok_or(Misfit::Text)?;
             values.push(parse::in_nanoseconds(moment));
         }
+        Values::Bytes(values) if kind == JsonKind::Text => push_base64(values, text)?,
+        Values::Bytes(_) | Values::Nested(_) => return Err(Misfit::Text),
     }
     Ok(())
+}
+
+fn push_base64(values: &mut Text, text: &[u8]) -> Result<(), Misfit> {
+    let start = values.bytes.len();
+    if base64::decode(text, &mut values.bytes) {
+        values.end_value();
+        return Ok(());
+    }
+    values.bytes.truncate(start);
+    Err(Misfit::Text)
 }
 
 fn narrow<T: TryFrom<i64>>(text: &[u8], min: T, max: T) -> Result<T, Misfit>

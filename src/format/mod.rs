@@ -1,11 +1,14 @@
-//! File formats: CSV, JSON lines and Parquet, decoded into and encoded from Arrow columns by schema.
+//! File formats: CSV, JSON lines, Parquet and Avro, decoded into and encoded from Arrow columns by schema.
 
+mod avro;
+mod base64;
 mod cells;
 mod column;
 mod convert;
 mod csv;
 mod fast;
 mod json;
+mod nested;
 mod parquet;
 mod parse;
 mod path;
@@ -13,9 +16,11 @@ mod print;
 mod remedy;
 mod text;
 
+pub use self::avro::{AvroOptions, AvroPart, AvroReader, append_avro_parts, avro_is_empty};
 pub use self::csv::CsvOptions;
+pub use self::csv::header::Header;
 pub use self::json::JsonOptions;
-pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
+pub use self::parquet::{ParquetOptions, ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
 pub use self::parse::TimestampStyle;
 pub use self::path::{InputFile, local_path};
 pub use self::text::{Failure, Output, Step, TextDecoder};
@@ -31,11 +36,15 @@ use crate::types::{Schema, Type};
 pub enum FormatSpec {
     Csv(CsvOptions),
     Json(JsonOptions),
-    Parquet,
+    Parquet(ParquetOptions),
+    Avro(AvroOptions),
 }
 
 /// Writes batches of text rows into a byte buffer.
-pub struct TextEncoder(Encoder);
+pub struct TextEncoder {
+    encoder: Encoder,
+    header: Vec<u8>,
+}
 
 enum Encoder {
     Csv(Box<csv::encode::CsvEncoder>),
@@ -44,7 +53,6 @@ enum Encoder {
 
 /// Formats of Flink that are not ours.
 const FOREIGN: &[&str] = &[
-    "avro",
     "avro-confluent",
     "debezium-avro-confluent",
     "canal-json",
@@ -68,18 +76,14 @@ impl FormatSpec {
         let spec = match name.to_ascii_lowercase().as_str() {
             "csv" => FormatSpec::Csv(CsvOptions::from_options(options)?),
             "json" => FormatSpec::Json(JsonOptions::from_options(options)?),
-            "parquet" => {
-                // Files carry their compression, and timestamps are read as they are.
-                options.take("parquet.compression");
-                options.take_bool("parquet.utc-timezone", false)?;
-                FormatSpec::Parquet
-            }
+            "parquet" => FormatSpec::Parquet(ParquetOptions::from_options(options)?),
+            "avro" => FormatSpec::Avro(AvroOptions::from_options(options, schema)?),
             foreign if FOREIGN.contains(&foreign) => {
                 return Err(Error::unsupported(format!("format '{foreign}'")).at_place(place));
             }
             _ => {
-                let error = options.invalid("format", "csv, json or parquet");
-                let known = ["csv", "json", "parquet"];
+                let error = options.invalid("format", "csv, json, parquet or avro");
+                let known = ["csv", "json", "parquet", "avro"];
                 return Err(match nearest(&name, known.into_iter().chain(FOREIGN.iter().copied())) {
                     Some(near) => error.help(format!("did you mean '{near}'?")),
                     None => error,
@@ -87,8 +91,22 @@ impl FormatSpec {
             }
         };
         for field in &schema.fields {
-            if !spec.holds(&field.data_type.kind) {
-                let kind = &field.data_type.kind;
+            let kind = &field.data_type.kind;
+            if matches!(spec, FormatSpec::Json(_))
+                && let Some(map) = json::map_without_text_keys(kind)
+            {
+                let error = Error::script(format!(
+                    "column `{}` of {}: format 'json' takes only texts as keys of a MAP, not {map}",
+                    field.name, options.owner
+                ));
+                return Err(error.at_place(place).help("declare the keys STRING"));
+            }
+            if matches!(spec, FormatSpec::Csv(_))
+                && let Some(message) = csv::nested::refused(field)
+            {
+                return Err(Error::script(message).at_place(place).help("use format 'json', or declare a STRING"));
+            }
+            if !spec.holds(kind) {
                 return Err(Error::unsupported(format!(
                     "type {kind} of column `{}` of {} in format '{}'",
                     field.name,
@@ -106,16 +124,37 @@ impl FormatSpec {
         match self {
             FormatSpec::Csv(_) => "csv",
             FormatSpec::Json(_) => "json",
-            FormatSpec::Parquet => "parquet",
+            FormatSpec::Parquet(_) => "parquet",
+            FormatSpec::Avro(_) => "avro",
         }
     }
 
     fn holds(&self, kind: &Type) -> bool {
-        let binary = matches!(kind, Type::Binary(_) | Type::VarBinary(_));
-        column::Column::new(kind).is_some() || (binary && *self == FormatSpec::Parquet)
+        match self {
+            FormatSpec::Avro(_) | FormatSpec::Parquet(_) => in_columns(kind),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) => column::Column::new(kind).is_some(),
+        }
     }
 
-    /// A decoder of the projected columns; `None` for Parquet, which is no text.
+    /// Whether each file starts with a header, which [`FormatSpec::read_header`] reads.
+    pub fn has_header(&self) -> bool {
+        matches!(self, FormatSpec::Csv(options) if options.header)
+    }
+
+    /// Reads the header at the start of a file's text. `eof`: the text is all of the file. `None`: it goes on behind
+    /// `bytes`.
+    ///
+    /// # Errors
+    /// Data, at its offset: a column of `schema` has no field, or the header cannot be read.
+    pub fn read_header(&self, schema: &Schema, bytes: &[u8], eof: bool) -> Result<Option<Header>, Failure> {
+        match self {
+            FormatSpec::Csv(options) => csv::header::read(options, schema, bytes, eof),
+            _ => Err(Failure::Other(Error::internal("a header of a format without one"))),
+        }
+    }
+
+    /// A decoder of the projected columns; `None` for Parquet and Avro, which are no text. `header`: that of the
+    /// file, where it has one.
     ///
     /// # Errors
     /// Internal, for a column whose type [`FormatSpec::from_options`] refuses.
@@ -124,50 +163,80 @@ impl FormatSpec {
         schema: &Schema,
         projection: &[usize],
         batch_rows: usize,
+        header: Option<&Header>,
     ) -> Result<Option<Box<dyn TextDecoder>>> {
         Ok(match self {
             FormatSpec::Csv(options) => {
-                Some(Box::new(csv::decode::CsvDecoder::new(options, schema, projection, batch_rows)?))
+                Some(Box::new(csv::decode::CsvDecoder::new(options, schema, projection, batch_rows, header)?))
             }
             FormatSpec::Json(options) => {
                 Some(Box::new(json::decode::JsonDecoder::new(options, schema, projection, batch_rows)?))
             }
-            FormatSpec::Parquet => None,
+            FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         })
     }
 
-    /// The state of the format behind `bytes` for each state in front of them (0: the start of a file);
-    /// `before` is the byte in front. `None` where a block can be read without that.
-    pub fn transition(&self, bytes: &[u8], before: u8) -> Option<[u8; 8]> {
+    /// How many bytes behind a block [`FormatSpec::transition`] wants to see. `None` where a block can be read
+    /// without knowing what is before it.
+    pub fn look_ahead(&self) -> Option<usize> {
         match self {
-            FormatSpec::Csv(options) => Some(csv::syntax_of(options).transition(bytes, before)),
-            FormatSpec::Json(_) | FormatSpec::Parquet => None,
+            FormatSpec::Csv(options) => Some(csv::scan::Syntax::new(options).look_ahead()),
+            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         }
     }
 
-    /// An encoder; `None` for Parquet, which is no text.
-    pub fn text_encoder(&self, schema: &Schema) -> Option<TextEncoder> {
+    /// The state of the format behind the first `length` of `bytes` for each state in front of them (0: the start of a
+    /// file); `before` is the byte in front. `None` where a block can be read without that.
+    pub fn transition(&self, bytes: &[u8], length: usize, before: u8) -> Option<[u8; 8]> {
         match self {
-            FormatSpec::Csv(options) => {
-                Some(TextEncoder(Encoder::Csv(Box::new(csv::encode::CsvEncoder::new(options, schema)))))
-            }
-            FormatSpec::Json(options) => {
-                Some(TextEncoder(Encoder::Json(json::encode::JsonEncoder::new(options, schema))))
-            }
-            FormatSpec::Parquet => None,
+            FormatSpec::Csv(options) => Some(csv::scan::Syntax::new(options).transition(bytes, length, before)),
+            FormatSpec::Json(_) | FormatSpec::Parquet(_) | FormatSpec::Avro(_) => None,
         }
+    }
+
+    /// An encoder; `None` for Parquet and Avro, which are no text.
+    pub fn text_encoder(&self, schema: &Schema) -> Option<TextEncoder> {
+        let mut header = Vec::new();
+        let encoder = match self {
+            FormatSpec::Csv(options) => {
+                let encoder = csv::encode::CsvEncoder::new(options, schema);
+                if options.header {
+                    encoder.header(&mut header);
+                }
+                Encoder::Csv(Box::new(encoder))
+            }
+            FormatSpec::Json(options) => Encoder::Json(json::encode::JsonEncoder::new(options, schema)),
+            FormatSpec::Parquet(_) | FormatSpec::Avro(_) => return None,
+        };
+        Some(TextEncoder { encoder, header })
     }
 }
 
 impl TextEncoder {
+    /// What stands at the start of each file, before its rows: the header, where the options want one.
+    pub fn header(&self) -> &[u8] {
+        &self.header
+    }
+
     /// Appends the batch's rows to `out`.
     ///
     /// # Errors
     /// Internal, for a column whose type [`FormatSpec::from_options`] refuses.
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        match &mut self.0 {
+        match &mut self.encoder {
             Encoder::Csv(encoder) => encoder.encode(batch, out),
             Encoder::Json(encoder) => encoder.encode(batch, out),
         }
+    }
+}
+
+/// Whether the binary formats hold values of the type.
+fn in_columns(kind: &Type) -> bool {
+    match kind {
+        Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => false,
+        Type::Array(inner) => in_columns(&inner.kind),
+        Type::Map(key, value) => in_columns(&key.kind) && in_columns(&value.kind),
+        Type::Row(fields) => !fields.is_empty() && fields.iter().all(|field| in_columns(&field.data_type.kind)),
+        _ => true,
     }
 }

@@ -4,6 +4,7 @@ mod output;
 mod overlap;
 mod summary;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -21,7 +22,8 @@ use crate::plan::{JobPlan, SinkSpec};
 use crate::shard::program::Program;
 use crate::shard::reader::SplitEntry;
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source::{self, Extent};
+use crate::source::{self, Extent, Wake};
+use crate::types::Schema;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 pub use summary::JobSummary;
@@ -64,13 +66,19 @@ pub trait Report {
     /// Something the user should know, one line.
     fn notice(&mut self, _text: &str) {}
     /// About ten times a second.
-    fn progress(&mut self, _snapshot: &Snapshot) {}
+    fn progress(&mut self, _snapshot: &Snapshot) -> Result<()> {
+        Ok(())
+    }
     /// A statement's job is about to run.
     fn statement_begins(&mut self, _plan: &JobPlan) -> Result<()> {
         Ok(())
     }
     /// The text of an EXPLAIN statement.
     fn explain(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+    /// The rows that SHOW or DESCRIBE answers.
+    fn answer(&mut self, _schema: &Schema, _rows: &RecordBatch) -> Result<()> {
         Ok(())
     }
     /// A statement's job has ended well.
@@ -81,7 +89,7 @@ pub trait Report {
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
-    /// Rows of a print sink, in such an order too.
+    /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
@@ -116,7 +124,7 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     let started = Instant::now();
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
-    let splits = open_splits(&program, options)?;
+    let splits = open_splits(&program, options, report)?;
     overlap::check_sources(&program.sinks, splits.iter().map(|entry| entry.split.name()))?;
     let mut sinks = Vec::new();
     for spec in &program.sinks {
@@ -167,10 +175,19 @@ fn shard_count(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) ->
     options.shards.clamp(1, most)
 }
 
-fn open_splits(program: &Program, options: &RunOptions) -> Result<Arc<Vec<SplitEntry>>> {
+fn open_splits(program: &Program, options: &RunOptions, report: &mut dyn Report) -> Result<Arc<Vec<SplitEntry>>> {
     let mut splits = Vec::new();
     for (branch, reads) in program.branches.iter().enumerate() {
         let opened = source::open(&reads.scan, options.block_bytes)?;
+        let mut told = BTreeSet::new();
+        for split in &opened {
+            for missing in split.missing() {
+                let notice = format!("{} has {missing}; table `{}` takes NULL for it", split.name(), reads.scan.table);
+                if told.insert(missing) {
+                    report.notice(&notice);
+                }
+            }
+        }
         splits.extend(opened.into_iter().map(|split| SplitEntry { branch, split }));
     }
     Ok(Arc::new(splits))
@@ -192,7 +209,10 @@ fn run_shards(
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();
-    for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
+    let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
+    let wake: Wake = endpoints[0].waker().into();
+    splits.iter().for_each(|entry| entry.split.start(&wake, splits.len() == 1));
+    for (shard, endpoint) in endpoints.into_iter().enumerate() {
         let outputs = open_outputs(sinks, shard, &events)?;
         let parts = ShardParts {
             program: program.clone(),
@@ -211,7 +231,7 @@ fn run_shards(
         });
     }
     drop(events);
-    let uring = use_uring(options, report);
+    let uring = use_uring(options, shards, report);
     let handles = uring::spawn_shards(bodies, uring).map_err(|error| Error::io("start", "a shard's thread", error));
     if handles.is_err() {
         progress.stop();
@@ -234,11 +254,11 @@ fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Res
     sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events)).collect()
 }
 
-fn use_uring(options: &RunOptions, report: &mut dyn Report) -> bool {
+fn use_uring(options: &RunOptions, shards: usize, report: &mut dyn Report) -> bool {
     if options.executor == Executor::Threads {
         return false;
     }
-    let why_not = uring::why_not();
+    let why_not = uring::why_not(shards);
     if let Some(why) = &why_not {
         report
             .notice(&format!("io_uring cannot be used here ({why}); running on plain threads, with the same results"));
@@ -306,7 +326,8 @@ fn watch(
             fail(&mut outcome, Err(Error::cancelled()), progress);
         }
         if Instant::now() >= next_report {
-            report.progress(&snapshot());
+            let result = report.progress(&snapshot());
+            fail(&mut outcome, result, progress);
             next_report = Instant::now() + WATCH_INTERVAL;
         }
     }

@@ -203,14 +203,17 @@ impl Reader {
     fn null_time(&self, scan: &ScanContext, split: usize, block: usize, row: usize) -> Error {
         let source = &self.splits[split].split;
         let (mut state, mut rows) = (0, row as u64 + 1);
-        for earlier in 0..block {
+        let first_line = source.first_line(block);
+        let behind =
+            first_line.filter(|line| *line > 1).map(|line| format!(" from line {line} on")).unwrap_or_default();
+        for earlier in 0..if first_line.is_some() { 0 } else { block } {
             let counted = source.decode(earlier, state, 8_192, &mut |_| Ok(())).map_or(0, |stats| stats.rows);
             rows += counted;
             state = source.probe(earlier).map_or(0, |transition| transition.0[usize::from(state & 7)]);
         }
         let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
         Error::data(format!(
-            "{}: row {rows}: the event time `{column}` of table {} is NULL",
+            "{}: row {rows}{behind}: the event time `{column}` of table {} is NULL",
             source.name(),
             scan.spec.table
         ))

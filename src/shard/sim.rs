@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::exchange::mesh;
 use crate::exchange::progress::Progress;
 use crate::expr::Expr;
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{
     Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
@@ -125,7 +125,7 @@ fn scan() -> ScanSpec {
     let columns = schema().fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
     ScanSpec {
         table: "events".into(),
-        source: SourceSpec::Files(FilesSpec { path: String::new(), format: FormatSpec::Parquet }),
+        source: SourceSpec::Files(FilesSpec::new("", FormatSpec::Parquet(ParquetOptions::default()))),
         file_schema: schema(),
         projection: vec![0, 1, 2],
         columns,
@@ -364,10 +364,12 @@ fn random_window(random: &mut Random) -> WindowSpec {
 fn random_input(random: &mut Random) -> Input {
     let splits = 1 + random.below(3);
     let disorder = random.between(0, 15);
+    // Sometimes more than what all shards may have in flight.
+    let most = if random.below(8) == 0 { 50 } else { 6 };
     (0..splits)
         .map(|_| {
             let mut now = random.between(-20, 30);
-            (0..random.below(6))
+            (0..random.below(most))
                 .map(|_| {
                     (0..random.below(9))
                         .map(|_| {

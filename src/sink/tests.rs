@@ -12,7 +12,7 @@ use arrow::array::{
 
 use super::{Sink, open};
 use crate::error::{ErrorKind, Place};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::plan::{FilesSpec, Options, ScanSpec, SinkConnector, SinkSpec, SourceSpec};
 use crate::types::{Field, Schema, Type};
 
@@ -78,14 +78,15 @@ fn format(options: &[(&str, &str)], schema: &Schema) -> FormatSpec {
 }
 
 fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Arc<dyn Sink> {
-    let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+    let connector =
+        SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
     open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone() }, parallelism).expect("opens")
 }
 
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let scan = ScanSpec {
         table: "t".to_string(),
-        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
+        source: SourceSpec::Files(FilesSpec::new(path.display().to_string(), format.clone())),
         file_schema: schema.clone(),
         projection: (0..schema.len()).collect(),
         columns: Vec::new(),
@@ -125,6 +126,7 @@ const FORMATS: &[&[(&str, &str)]] = &[
     &[("format", "json"), ("json.timestamp-format.standard", "ISO-8601")],
     &[("format", "json"), ("json.encode.ignore-null-fields", "true"), ("json.encode.decimal-as-plain-number", "true")],
     &[("format", "parquet")],
+    &[("format", "avro"), ("avro.timestamp_mapping.legacy", "false")],
 ];
 
 #[test]
@@ -216,8 +218,11 @@ fn a_path_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/out.csv");
-    let connector =
-        SinkConnector::Filesystem { path: path.display().to_string(), format: format(&[("format", "csv")], &schema) };
+    let connector = SinkConnector::Filesystem {
+        path: path.display().to_string(),
+        format: format(&[("format", "csv")], &schema),
+        partitions: None,
+    };
     let spec = SinkSpec { table: "t".to_string(), connector, schema };
     let error = open(&spec, 1).err().expect("must fail");
     assert_eq!(error.kind(), ErrorKind::Io);
@@ -282,7 +287,8 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
     let (schema, _) = all_types();
     let format = format(&[("format", "csv")], &schema);
     let refusal = |path: &Path| {
-        let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+        let connector =
+            SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
         let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone() };
         let error = open(&spec, 1).err().expect("must fail");
         assert_eq!(error.kind(), ErrorKind::Io, "{error}");
@@ -307,7 +313,7 @@ fn parquet_refuses_nanoseconds_that_it_cannot_hold() {
     let column = Decimal128Array::from(vec![Some(0), None, Some(253_402_300_799_999_999_999)]);
     let column = column.with_precision_and_scale(38, 9).expect("fits");
     let batch = RecordBatch::try_new(schema.to_arrow(), vec![Arc::new(column)]).expect("a batch");
-    let sink = sink(&path, &FormatSpec::Parquet, &schema, 1);
+    let sink = sink(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema, 1);
     let mut writer = sink.writer(0).expect("a writer");
     writer.write(&batch.slice(0, 2)).expect("within the range");
     let error = writer.write(&batch).expect_err("beyond 2262");

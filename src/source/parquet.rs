@@ -27,6 +27,9 @@ impl Split for ParquetSplit {
     fn bytes(&self) -> u64 {
         self.reader.bytes()
     }
+    fn missing(&self) -> Vec<String> {
+        self.reader.missing()
+    }
     fn probe(&self, _block: usize) -> Result<Transition> {
         Ok(Transition::IDENTITY)
     }

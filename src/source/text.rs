@@ -6,26 +6,26 @@ use std::os::unix::fs::FileExt;
 
 use arrow::array::RecordBatch;
 
-use super::{BlockStats, Extent, Split, Transition};
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::format::{Failure, FormatSpec, InputFile, Step, local_path};
-use crate::plan::{FilesSpec, ScanSpec};
+use super::{BYTE_ORDER_MARK, BlockStats, Extent, RECORD_BYTES_MAX, Split, Transition};
+use crate::error::{Error, Place, Result};
+use crate::format::{Failure, FormatSpec, Header, InputFile, Step};
+use crate::plan::ScanSpec;
 use crate::types::Schema;
 
-/// A longer record is an error: it would have to be held in memory, and is nearly always an open quote.
-const RECORD_BYTES_MAX: usize = 64 << 20;
 /// Read beyond the block's end at first, for its last record.
 const TAIL_BYTES: usize = 4 << 10;
 /// Read ahead of the block, to know what its first byte follows.
 const LOOK_BACK: u64 = 1;
-const BYTE_ORDER_MARK: &[u8; 3] = b"\xEF\xBB\xBF";
 
 pub(super) struct TextSplit {
     input: InputFile,
     /// Opened for each block where this is none.
     kept: Option<File>,
     /// Where the text starts: behind the byte-order mark, if there is one.
+    text_start: u64,
+    /// Where the records start: behind the header, if the format has one.
     origin: u64,
+    header: Option<Header>,
     block_bytes: u64,
     format: FormatSpec,
     schema: Schema,
@@ -55,21 +55,59 @@ impl Window<'_> {
 
 impl TextSplit {
     /// `keep`: leave the file open, which spares opening it for each block.
-    pub fn open(scan: &ScanSpec, files: &FilesSpec, path: &str, block_bytes: usize, keep: bool) -> Result<Self> {
-        let (input, file) = InputFile::open(path)?;
-        refuse_compressed(&file, files, path)?;
+    ///
+    /// # Errors
+    /// The header does not fit the table, or the file cannot be read.
+    pub fn new(
+        scan: &ScanSpec,
+        format: &FormatSpec,
+        input: InputFile,
+        file: File,
+        (block_bytes, keep): (usize, bool),
+    ) -> Result<Self> {
         let mut mark = [0u8; 3];
         let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
-        Ok(TextSplit {
+        let text_start = if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 };
+        let mut split = TextSplit {
             input,
-            kept: keep.then_some(file),
-            origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
-            // The first window of a block must not hold a record that is too long.
-            block_bytes: (block_bytes as u64).clamp(1, RECORD_BYTES_MAX as u64 / 2),
-            format: files.format.clone(),
+            kept: None,
+            text_start,
+            origin: text_start,
+            header: None,
+            block_bytes: super::clamp_block(block_bytes),
+            format: format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
-        })
+        };
+        if split.format.has_header() {
+            split.read_header(&file)?;
+        }
+        split.kept = keep.then_some(file);
+        Ok(split)
+    }
+
+    /// Finds out which field of this file is which column, and where the first record behind the header starts.
+    fn read_header(&mut self, file: &File) -> Result<()> {
+        let mut buffer = Vec::new();
+        let mut window = Window { file, buffer: &mut buffer, filled: 0, start: self.text_start };
+        let mut wanted = TAIL_BYTES as u64;
+        loop {
+            self.fill(&mut window, self.text_start + wanted)?;
+            let eof = window.start + window.filled as u64 >= self.input.bytes();
+            match self.format.read_header(&self.schema, window.bytes(), eof) {
+                Ok(Some(header)) => {
+                    self.origin = self.text_start + header.length as u64;
+                    self.header = Some(header);
+                    return Ok(());
+                }
+                Ok(None) if wanted > RECORD_BYTES_MAX as u64 => {
+                    return Err(self.locate(file, self.text_start, super::too_long()));
+                }
+                Ok(None) => wanted *= 4,
+                Err(Failure::At(place, error)) => return Err(self.locate(file, self.text_start + place as u64, error)),
+                Err(Failure::Other(error)) => return Err(error),
+            }
+        }
     }
 
     fn with_file<R>(&self, use_file: impl FnOnce(&File) -> Result<R>) -> Result<R> {
@@ -100,11 +138,7 @@ impl TextSplit {
             let offset = window.start + window.filled as u64;
             match window.file.read_at(&mut window.buffer[window.filled..wanted], offset) {
                 Ok(0) => {
-                    return Err(Error::new(
-                        ErrorKind::Io,
-                        format!("cannot read {}: it became shorter while it was read", self.input.path()),
-                    )
-                    .help("run again when it does not change any more"));
+                    return Err(super::became_shorter(self.input.path()));
                 }
                 Ok(count) => window.filled += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -122,7 +156,8 @@ impl TextSplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<(u64, u64)> {
-        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
+        let header = self.header.as_ref();
+        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows, header)? else {
             return Err(Error::internal("a text split of a format that is no text"));
         };
         let mut window = self.window(file, buffer, start);
@@ -140,9 +175,7 @@ impl TextSplit {
                 Ok(Step::More(record)) => {
                     at = record;
                     if window.filled - at > RECORD_BYTES_MAX {
-                        let error = Error::data("this record is longer than 64 MiB")
-                            .help("look for a quote that is never closed, or a missing line end");
-                        return Err(self.locate(file, window.start + at as u64, error));
+                        return Err(self.locate(file, window.start + at as u64, super::too_long()));
                     }
                     let more = (window.filled as u64 / 2).max(TAIL_BYTES as u64);
                     // No further than the longest record, or a longer one would pass where its end is in the window.
@@ -160,7 +193,7 @@ impl TextSplit {
     #[cold]
     fn locate(&self, file: &File, offset: u64, error: Error) -> Error {
         let mut chunk = vec![0u8; 1 << 16];
-        let (mut line, mut column, mut at) = (1u64, 1u64, self.origin);
+        let (mut line, mut column, mut at) = (1u64, 1u64, self.text_start);
         let lone_returns = matches!(self.format, FormatSpec::Csv(_));
         let mut before = 0u8;
         while at < offset {
@@ -181,37 +214,6 @@ impl TextSplit {
     }
 }
 
-/// Refuses a file that begins as a compressed one does. The beginnings are no UTF-8, except bzip2's, which is long.
-fn refuse_compressed(file: &File, files: &FilesSpec, path: &str) -> Result<()> {
-    let mut start = [0u8; 10];
-    // A file that cannot be read fails again, with its message, when its rows are wanted.
-    let filled = file.read_at(&mut start, 0).unwrap_or(0);
-    let start = &start[..filled];
-    let bzip2 = start.starts_with(b"BZh") && matches!(start.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"));
-    let (name, tool, extension) = if start.starts_with(b"\x1F\x8B") {
-        ("gzip", "gunzip", ".gz")
-    } else if start.starts_with(b"\x28\xB5\x2F\xFD") {
-        ("zstd", "unzstd", ".zst")
-    } else if start.starts_with(b"\xFD7zXZ\0") {
-        ("xz", "unxz", ".xz")
-    } else if bzip2 {
-        ("bzip2", "bunzip2", ".bz2")
-    } else {
-        return Ok(());
-    };
-    let alone = local_path(&files.path).is_ok_and(|named| named == path);
-    // Beside its unpacked copy in a folder, the packed file would be read and refused again.
-    let command = match (path.strip_suffix(extension), name) {
-        (None, _) => format!("{tool} < {path} > UNPACKED"),
-        (Some(_), "zstd") if !alone => format!("unzstd --rm {path}"),
-        (Some(_), "zstd") => format!("unzstd {path}"),
-        (Some(_), _) if !alone => format!("{tool} {path}"),
-        (Some(_), _) => format!("{tool} -k {path}"),
-    };
-    let message = format!("{path} is compressed with {name}, which is not supported yet");
-    Err(Error::new(ErrorKind::Unsupported, message).in_file(path).help(format!("unpack it first: {command}")))
-}
-
 impl Split for TextSplit {
     fn name(&self) -> &str {
         self.input.path()
@@ -225,17 +227,15 @@ impl Split for TextSplit {
     }
     fn probe(&self, block: usize) -> Result<Transition> {
         // Formats without a state need not even read the block.
-        if self.format.transition(b"", 0).is_none() {
-            return Ok(Transition::IDENTITY);
-        }
+        let Some(ahead) = self.format.look_ahead() else { return Ok(Transition::IDENTITY) };
         let (start, end) = self.range(block);
         WINDOW.with_borrow_mut(|buffer| {
             self.with_file(|file| {
                 let mut window = self.window(file, buffer, start);
-                self.fill(&mut window, end)?;
+                self.fill(&mut window, end + ahead as u64)?;
                 let first = (start - window.start) as usize;
                 let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
-                let transition = self.format.transition(&window.bytes()[first..], before);
+                let transition = self.format.transition(&window.bytes()[first..], (end - start) as usize, before);
                 Ok(transition.map_or(Transition::IDENTITY, Transition))
             })
         })

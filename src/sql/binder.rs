@@ -2,8 +2,10 @@
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
-    Ident, InTarget, Interval, ObjectNamePart, Spanned, Subscript, TrimWhereField, UnaryOperator, Value,
+    Ident, InTarget, Interval, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, Spanned, Subscript,
+    TrimWhereField, UnaryOperator, Value,
 };
+use sqlparser::tokenizer::TokenWithSpan;
 
 use super::catalog::Catalog;
 use super::interval::{self, IntervalValue};
@@ -21,6 +23,8 @@ use crate::types::Type;
 pub(super) struct Binder<'a> {
     pub catalog: &'a Catalog,
     pub settings: &'a Settings,
+    /// The statement, for places that its syntax tree does not keep.
+    pub tokens: &'a [TokenWithSpan],
     pub arena: Arena,
     pub common_tables: Vec<CommonTable>,
     pub warnings: Vec<String>,
@@ -52,6 +56,7 @@ impl<'a> Binder<'a> {
         Binder {
             catalog,
             settings,
+            tokens: &[],
             arena: Arena::default(),
             common_tables: Vec::new(),
             warnings: Vec::new(),
@@ -322,7 +327,10 @@ impl<'a> Binder<'a> {
             Ast::Array(_) | Ast::Struct { .. } => {
                 Err(Error::script("this is no constructor of Flink's").help("write ARRAY[…], MAP[…] or ROW(…)"))
             }
-            Ast::IsJson { .. } => Err(Error::unsupported("IS JSON")),
+            Ast::IsJson { unique_keys: Some(_), .. } => {
+                Err(Error::script("IS JSON takes no UNIQUE KEYS in Flink").help("leave it out"))
+            }
+            Ast::IsJson { expr, kind, negated, .. } => self.is_json(expr, kind.as_ref(), *negated, context),
             Ast::Wildcard(_) | Ast::QualifiedWildcard(..) => {
                 Err(Error::script("'*' has no place here").help("name the columns"))
             }
@@ -388,6 +396,34 @@ impl<'a> Binder<'a> {
         let (id, fields) = self.compound(parts, context.scope)?;
         let column = self.column(id, ast, context);
         fields.iter().try_fold(column, |value, name| self.field(value, name))
+    }
+
+    /// The fields of `row.*`, with their names; `None` for other select items, `table.*` among them.
+    pub(super) fn row_fields(&self, item: &SelectItem, scope: &Scope) -> Result<Option<Vec<(String, Expr)>>> {
+        let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item else {
+            return Ok(None);
+        };
+        let parts = super::query::identifiers(name)?;
+        let is_table = |part: &Ident| scope.columns.iter().any(|c| c.qualifier.as_deref() == Some(&part.value));
+        let is_column = |part: &Ident| scope.columns.iter().any(|column| column.name == part.value);
+        let names_row = match parts.as_slice() {
+            [] => false,
+            [one] => !is_table(one) && is_column(one),
+            [first, ..] => is_table(first) || is_column(first),
+        };
+        if !names_row {
+            return Ok(None);
+        }
+        let (id, fields) = self.compound(&parts, scope)?;
+        let value = fields.iter().try_fold(self.arena.expr(id), |value, name| self.field(value, name))?;
+        let fields = resolve::fields(&value).ok_or_else(|| {
+            let error = Error::script(format!("'{name}' is a {} and has no fields", value.data_type().kind));
+            match place_of(item.span()) {
+                Some(place) => error.at_place(place),
+                None => error,
+            }
+        })?;
+        Ok(Some(fields))
     }
 
     fn field(&self, value: Expr, name: &Ident) -> Result<Expr> {

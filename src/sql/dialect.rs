@@ -10,6 +10,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
+use super::json;
 use super::text::place_of;
 use super::types::parse_type;
 use crate::error::{Error, Place};
@@ -74,7 +75,7 @@ impl Dialect for FlinkDialect {
             Keyword::INTERVAL if string_follows || matches!(second.token, Token::Minus | Token::Plus) => {
                 Some(parse_interval(parser))
             }
-            _ if second.token == Token::LParen => refuse_json_clauses(parser),
+            _ if second.token == Token::LParen => parse_json(parser),
             Keyword::MAP if second.token == Token::LBracket => Some(parse_map(parser)),
             _ => None,
         }
@@ -90,34 +91,15 @@ impl Dialect for FlinkDialect {
     }
 }
 
-/// The JSON functions have a syntax of their own; plain calls of them are left to the binder.
-fn refuse_json_clauses(parser: &Parser<'_>) -> Option<Result<Expr, ParserError>> {
+/// The JSON functions have a syntax of their own.
+fn parse_json(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let token = parser.peek_token();
     let Token::Word(word) = &token.token else { return None };
     let name = word.value.to_ascii_uppercase();
-    let clauses: &[&str] = match name.as_str() {
-        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" | "JSON_OBJECT" | "JSON_ARRAY" => {
-            return Some(unsupported(&name, token.span));
-        }
-        "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" => {
-            &["RETURNING", "DEFAULT", "EMPTY", "ERROR", "WITH", "WITHOUT", "NULL", "ON", "TRUE", "FALSE", "UNKNOWN"]
-        }
-        _ => return None,
-    };
-    let mut depth = 0;
-    for ahead in 1.. {
-        match &parser.peek_nth_token_ref(ahead).token {
-            Token::EOF => return None,
-            Token::LParen => depth += 1,
-            Token::RParen if depth == 1 => return None,
-            Token::RParen => depth -= 1,
-            Token::Word(word) if depth == 1 && clauses.contains(&word.value.to_ascii_uppercase().as_str()) => {
-                return Some(unsupported(&format!("{} in {name}", word.value.to_ascii_uppercase()), token.span));
-            }
-            _ => {}
-        }
+    match name.as_str() {
+        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" => Some(unsupported(&name, token.span)),
+        name => json::has_clauses(name).then(|| json::parse(parser)),
     }
-    None
 }
 
 /// `[NOT] BETWEEN SYMMETRIC` or `ASYMMETRIC`.

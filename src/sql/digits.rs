@@ -16,7 +16,7 @@ const DIGITS: u8 = 9;
 /// Reads and writes those columns with all of their digits that a pipeline only hands on.
 pub(super) fn keep_hidden(pipeline: &mut Pipeline) {
     let prints_digits = match &pipeline.sink.connector {
-        SinkConnector::Filesystem { format, .. } => is_text(format),
+        SinkConnector::Filesystem { format, .. } | SinkConnector::Stdout { format } => is_text(format),
         SinkConnector::Print { .. } => true,
         SinkConnector::Blackhole | SinkConnector::Collect => false,
     };

@@ -59,6 +59,9 @@ impl Binder<'_> {
                 "{name} is no aggregate function: it takes neither DISTINCT nor FILTER"
             )));
         }
+        if super::json::has_clauses(&name) {
+            return self.json(&name, &list.args, context);
+        }
         self.scalar(&name, list, context)
     }
 

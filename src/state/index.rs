@@ -13,6 +13,7 @@ use arrow::datatypes as adt;
 use arrow::datatypes::DataType as ArrowType;
 
 use super::key::{EncodedKeys, KeyEncoder, Layout};
+use super::nested;
 use crate::arena::{ArenaVec, ByteHeap};
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
@@ -488,15 +489,18 @@ impl KeyIndex {
 }
 
 /// Cuts one column's cell off the front of each row.
-fn decode_column(data_type: &ArrowType, rows: &mut [&[u8]]) -> Result<ArrayRef> {
+pub(super) fn decode_column(data_type: &ArrowType, rows: &mut [&[u8]]) -> Result<ArrayRef> {
     let mut flags = rows.iter_mut().map(|row| {
-        let null = row.first() == Some(&1);
+        let null = row.first() != Some(&0);
         *row = row.get(1..).unwrap_or_default();
         !null
     });
     let valid: Vec<bool> = flags.by_ref().collect();
     drop(flags);
     let nulls = valid.contains(&false).then(|| NullBuffer::from(valid.clone()));
+    if nested::is_nested(data_type) {
+        return nested::decode(data_type, rows, &valid, nulls);
+    }
     let cells = rows.iter_mut().zip(&valid);
     match data_type {
         ArrowType::Utf8 | ArrowType::Binary => {

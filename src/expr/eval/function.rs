@@ -36,6 +36,8 @@ pub enum Function {
     Random(Random),
     Time(Time),
     Nested(Nested),
+    Hash(Hash),
+    Json(Json),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +217,8 @@ pub enum Nested {
     Sort,
     Min,
     Max,
-    /// ARRAY_CONCAT, ARRAY_APPEND and ARRAY_PREPEND.
+    Append,
+    Prepend,
     Concat,
     Intersect,
     Except,
@@ -229,6 +232,92 @@ pub enum Nested {
     MapUnion,
     TextToMap,
     SplitText,
+}
+
+/// Functions of JSON texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Json {
+    /// Document, path.
+    Exists(OnExists),
+    /// Document, path, default where there is nothing, default where there is an error: ON EMPTY, ON ERROR.
+    Value(OnValue, OnValue),
+    /// Document, path.
+    Query {
+        wrapper: Wrapper,
+        on_empty: OnQuery,
+        on_error: OnQuery,
+    },
+    Is(JsonShape),
+    /// JSON_STRING
+    Text,
+    Quote,
+    Unquote,
+    /// Names and values in turn; `absent`: NULLs are left out.
+    Object {
+        absent: bool,
+    },
+    Array {
+        absent: bool,
+    },
+    /// JSON(text), as a value of the two before.
+    Parsed,
+}
+
+/// ON ERROR of JSON_EXISTS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnExists {
+    True,
+    False,
+    Unknown,
+    Error,
+}
+
+/// ON EMPTY and ON ERROR of JSON_VALUE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnValue {
+    Null,
+    Error,
+    Default,
+}
+
+/// ON EMPTY and ON ERROR of JSON_QUERY.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnQuery {
+    Null,
+    Error,
+    EmptyArray,
+    EmptyObject,
+}
+
+/// When JSON_QUERY puts its result into an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrapper {
+    Never,
+    /// Unless it is one.
+    Conditional,
+    Always,
+}
+
+/// What IS JSON asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonShape {
+    Value,
+    Object,
+    Array,
+    Scalar,
+}
+
+/// Digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hash {
+    Md5,
+    Sha1,
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+    /// With the number of bits as second argument.
+    Sha2,
 }
 
 /// Functions of dates, times and intervals.

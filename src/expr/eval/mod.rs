@@ -14,6 +14,8 @@ mod conditional;
 mod decimal;
 mod format;
 mod function;
+mod hash;
+mod json;
 mod math;
 mod nested;
 mod nested_cast;
@@ -44,7 +46,11 @@ use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
 pub(crate) use decimal::order as decimal_order;
-pub use function::{Arithmetic, Code, Compare, Function, Math, Nested, Random, Text, Time, Unit};
+pub use function::{
+    Arithmetic, Code, Compare, Function, Hash, Json, JsonShape, Math, Nested, OnExists, OnQuery, OnValue, Random, Text,
+    Time, Unit, Wrapper,
+};
+pub(crate) use json::Path as JsonPath;
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -151,6 +157,8 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
         Function::Similar => !literal(1),
         Function::Text(text) if text.is_pattern() => !literal(1),
         Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        Function::Hash(Hash::Sha2) => !literal(1),
+        Function::Json(json) => !matches!(json, Json::Is(_) | Json::Text | Json::Quote | Json::Unquote),
         Function::Code(Code::FromBase64 | Code::Encode | Code::Decode) | Function::Random(_) => true,
         Function::Nested(Nested::Map | Nested::Single | Nested::FromArrays | Nested::TextToMap) => true,
         _ => false,
@@ -235,6 +243,8 @@ fn kernel(
         Function::Random(function) => random::random(function, values, count),
         Function::Math(math) => math::math(math, values, &kinds, &data_type.kind, count),
         Function::Time(time) => times::time(time, values, &kinds, &data_type.kind, count, context),
+        Function::Json(function) => json::json(function, args, values, &data_type.kind, count, context),
+        Function::Hash(function) => hash::hash(function, values, count),
         Function::Nested(function) => nested::nested(function, values, &kinds, &data_type.kind, count),
         Function::And | Function::Or | Function::Coalesce => Err(Error::internal(format!("{function:?} as a kernel"))),
     }

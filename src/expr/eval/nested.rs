@@ -128,6 +128,13 @@ impl Picks {
         Ok(())
     }
 
+    /// Ends the row with some picks; `None`: NULL.
+    pub(super) fn end_with(&mut self, picks: Option<impl Iterator<Item = (usize, usize)>>) -> Result<()> {
+        let valid = picks.is_some();
+        self.picked.extend(picks.into_iter().flatten());
+        self.end(valid)
+    }
+
     /// The column, of ARRAY type `to`.
     pub(super) fn lists(mut self, sources: &[&dyn Array], to: &Type) -> Result<ArrayRef> {
         let ArrowType::List(field) = to.to_arrow() else {
@@ -137,12 +144,37 @@ impl Picks {
         let offsets = OffsetBuffer::new(self.offsets.into());
         Ok(Arc::new(ListArray::try_new(field, offsets, elements, self.nulls.finish())?))
     }
+}
 
-    /// The column, of MAP type `to`: the same picks from keys and from values.
+/// Builds a column of MAPs from keys and values of other columns.
+pub(super) struct MapPicks {
+    keys: Picks,
+    values: Vec<(usize, usize)>,
+}
+
+impl MapPicks {
+    pub(super) fn new(count: usize) -> MapPicks {
+        MapPicks { keys: Picks::new(count), values: Vec::new() }
+    }
+
+    /// Takes entries: where the key lies, and where the value.
+    pub(super) fn extend(&mut self, entries: Vec<((usize, usize), (usize, usize))>) {
+        for (key, value) in entries {
+            self.keys.picked.push(key);
+            self.values.push(value);
+        }
+    }
+
+    /// Ends the row.
+    pub(super) fn end(&mut self, valid: bool) -> Result<()> {
+        self.keys.end(valid)
+    }
+
+    /// The column, of MAP type `to`.
     pub(super) fn maps(mut self, keys: &[&dyn Array], values: &[&dyn Array], to: &Type) -> Result<ArrayRef> {
-        let keys = interleave(keys, &self.picked)?;
-        let values = interleave(values, &self.picked)?;
-        map_column(keys, values, OffsetBuffer::new(self.offsets.into()), self.nulls.finish(), to)
+        let keys = interleave(keys, &self.keys.picked)?;
+        let values = interleave(values, &self.values)?;
+        map_column(keys, values, OffsetBuffer::new(self.keys.offsets.into()), self.keys.nulls.finish(), to)
     }
 }
 
@@ -267,27 +299,22 @@ fn map(entries: &[Value], kinds: &[&Type], to: &Type, count: usize) -> Result<Ar
     let values: Vec<&Value> = entries.iter().skip(1).step_by(2).collect();
     let arrays: Vec<&ArrayRef> = keys.iter().map(|key| key.array()).collect();
     let rows = Comparable::of(&arrays, kinds[0])?;
-    let mut key_picks = Picks::new(count);
-    let mut value_picks = Vec::new();
+    let mut picks = MapPicks::new(count);
     for row in 0..count {
-        let first = key_picks.picked.len();
+        let mut entries: Vec<((usize, usize), (usize, usize))> = Vec::with_capacity(keys.len());
         for (i, (key, value)) in keys.iter().zip(&values).enumerate() {
             let (key, value) = ((i, place(key, row)), (i, place(value, row)));
-            match key_picks.picked[first..].iter().position(|other| rows.same(*other, key)) {
-                Some(at) => value_picks[first + at] = value,
-                None => {
-                    key_picks.picked.push(key);
-                    value_picks.push(value);
-                }
+            match entries.iter_mut().find(|(other, _)| rows.same(*other, key)) {
+                Some(entry) => entry.1 = value,
+                None => entries.push((key, value)),
             }
         }
-        key_picks.end(true)?;
+        picks.extend(entries);
+        picks.end(true)?;
     }
     let keys: Vec<&dyn Array> = keys.iter().map(|key| key.array().as_ref()).collect();
     let values: Vec<&dyn Array> = values.iter().map(|value| value.array().as_ref()).collect();
-    let values = interleave(&values, &value_picks)?;
-    let keys = interleave(&keys, &key_picks.picked)?;
-    map_column(keys, values, OffsetBuffer::new(key_picks.offsets.into()), None, to)
+    picks.maps(&keys, &values, to)
 }
 
 fn cardinality(value: &Value, kind: &Type, count: usize) -> Result<ArrayRef> {

@@ -149,7 +149,7 @@ fn similar_regex(pattern: &str, escape: Option<char>) -> Result<Regex> {
 }
 
 /// A Java regular expression. `Ok(None)`: Java refuses it too.
-fn java_regex(pattern: &str) -> Result<Option<Regex>> {
+pub(super) fn java_regex(pattern: &str) -> Result<Option<Regex>> {
     match Regex::new(&translate(pattern)) {
         Ok(regex) => Ok(Some(regex)),
         Err(error) => {

@@ -107,6 +107,11 @@ pub fn coerce_assign(input: Expr, to: &DataType) -> Result<Expr> {
     cast(input, to.clone(), false)
 }
 
+/// Whether a value of one type goes into another without a CAST.
+pub(super) fn coerces(from: &Type, to: &Type) -> bool {
+    from == to || implicit(from, to)
+}
+
 fn implicit(from: &Type, to: &Type) -> bool {
     use Type::*;
     match (from, to) {

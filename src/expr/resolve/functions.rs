@@ -38,6 +38,12 @@ pub fn function(name: &str, args: Vec<Expr>) -> Result<Expr> {
     if let Some(expr) = super::collections::function(&name, &mut args)? {
         return Ok(expr);
     }
+    if let Some(expr) = super::json::function(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = super::hashes::function(&name, &mut args)? {
+        return Ok(expr);
+    }
     if UNSUPPORTED.contains(&name.as_str()) {
         return Err(Error::unsupported(name));
     }
@@ -470,8 +476,8 @@ fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
             args.count(1, usize::MAX)?;
             let all = args.rest();
             let kind = common(&all)?.kind;
-            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_)) {
-                return Err(Error::unsupported(format!("{name} of {kind}")));
+            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_)) {
+                return Err(Error::script(format!("{name} takes values that have an order, not {kind}")));
             }
             let nullable = any_nullable(&all);
             let all = all.into_iter().map(|arg| convert(arg, &kind)).collect();

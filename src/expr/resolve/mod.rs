@@ -8,6 +8,8 @@ mod casting;
 mod codes;
 mod collections;
 mod functions;
+mod hashes;
+mod json;
 mod literal;
 mod names;
 mod nested;
@@ -20,8 +22,10 @@ use super::eval::Function;
 use crate::error::Error;
 use crate::types::{DataType, Type};
 
+use casting::coerces;
 pub use casting::{cast, coerce_assign};
 pub use functions::function;
+pub use json::{ValueBehaviour, is_json, json_array, json_exists, json_object, json_parsed, json_query, json_value};
 pub use literal::{
     literal_binary, literal_bool, literal_date, literal_interval_day_second, literal_interval_year_month,
     literal_negative, literal_null, literal_number, literal_string, literal_time, literal_timestamp,

@@ -18,6 +18,17 @@ pub fn row(fields: Vec<Expr>) -> Result<Expr> {
     Ok(call(Function::Nested(Nested::Row), fields, kind, false))
 }
 
+/// The fields of two ROW constructors of one size.
+pub(super) fn constructed<'e>(left: &'e Expr, right: &'e Expr) -> Option<(&'e [Expr], &'e [Expr])> {
+    match (left, right) {
+        (
+            Expr::Call { function: Function::Nested(Nested::Row), args: left, .. },
+            Expr::Call { function: Function::Nested(Nested::Row), args: right, .. },
+        ) if left.len() == right.len() => Some((left, right)),
+        _ => None,
+    }
+}
+
 /// `ARRAY[a, b]`: the elements get a common type.
 ///
 /// # Errors

@@ -138,6 +138,12 @@ fn refuse_text_with_number(left: &Expr, right: &Expr) -> Result<()> {
 }
 
 fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result<Expr> {
+    if let (Compare::Equal, Some((left, right))) = (operator, super::nested::constructed(&left, &right)) {
+        // `ROW(a, b) = ROW(c, d)` is `a = c AND b = d`, NULLs as they are there.
+        let mut fields = left.iter().zip(right).map(|(a, b)| binary("=", a.clone(), b.clone()));
+        let first = fields.next().unwrap_or_else(|| Ok(literal::literal_bool(true)))?;
+        return fields.try_fold(first, |all, field| binary("AND", all, field?));
+    }
     if let Some(order) = literal::exact_order(&left, &right) {
         return Ok(literal::literal_bool(operator.holds(order)));
     }
@@ -357,6 +363,12 @@ pub fn between(input: Expr, low: Expr, high: Expr, negated: bool) -> Result<Expr
 pub fn in_list(input: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr> {
     if list.is_empty() {
         return Err(Error::script("IN needs at least one item"));
+    }
+    if list.iter().all(|item| super::nested::constructed(&input, item).is_some()) {
+        let mut tests = list.into_iter().map(|item| binary("=", input.clone(), item));
+        let first = tests.next().unwrap_or_else(|| Ok(literal::literal_bool(false)))?;
+        let any = tests.try_fold(first, |any, test| binary("OR", any, test?))?;
+        return if negated { unary("NOT", any) } else { Ok(any) };
     }
     let mut kind = kind_of(&input).clone();
     for item in &list {

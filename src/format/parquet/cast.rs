@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Decimal128Array, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray,
+    Array, ArrayRef, AsArray, Decimal128Array, ListArray, MapArray, StructArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, new_null_array,
 };
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
-    DataType, Decimal128Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    DataType, FieldRef, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType,
 };
 use arrow::error::ArrowError;
 
-use crate::types::{MAX_LENGTH, Type};
+use crate::types::{Field, MAX_LENGTH, Type};
 
 /// The type that a table must declare for a file's type, as Flink calls it; `None` where no type fits.
 pub(crate) fn flink_type(found: &DataType) -> Option<Type> {
@@ -48,15 +48,42 @@ pub(crate) fn flink_type(found: &DataType) -> Option<Type> {
             };
             if zone.is_some() { Type::TimestampLtz(digits) } else { Type::Timestamp(digits) }
         }
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            Type::Array(Box::new(flink_type(item.data_type())?.nullable()))
+        }
+        DataType::Map(entries, _) => {
+            let DataType::Struct(pair) = entries.data_type() else { return None };
+            let [key, value] = pair.as_ref() else { return None };
+            let (key, value) = (flink_type(key.data_type())?, flink_type(value.data_type())?);
+            Type::Map(Box::new(key.not_null()), Box::new(value.nullable()))
+        }
+        DataType::Struct(fields) if !fields.is_empty() => {
+            let field = |field: &FieldRef| Some(Field::new(field.name(), flink_type(field.data_type())?.nullable()));
+            Type::Row(fields.iter().map(field).collect::<Option<_>>()?)
+        }
         _ => return None,
     })
 }
 
 /// Whether values of a file's type may be read as a declared one at all.
 pub(crate) fn fits(from: &DataType, kind: &Type) -> bool {
-    match from {
-        DataType::Dictionary(_, values) => fits(values, kind),
-        DataType::Timestamp(..) => kind.is_timestamp(),
+    match (from, kind) {
+        (DataType::Dictionary(_, values), _) => fits(values, kind),
+        (DataType::Timestamp(..), _) => kind.is_timestamp(),
+        (DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _), Type::Array(element)) => {
+            fits(item.data_type(), &element.kind)
+        }
+        (DataType::Map(entries, _), Type::Map(key, value)) => match entries.data_type() {
+            DataType::Struct(pair) if pair.len() == 2 => {
+                fits(pair[0].data_type(), &key.kind) && fits(pair[1].data_type(), &value.kind)
+            }
+            _ => false,
+        },
+        // Fields are found by name; those that the file lacks are NULL, as whole columns are.
+        (DataType::Struct(fields), Type::Row(row)) => row.iter().all(|own| match fields.find(&own.name) {
+            Some((_, field)) => fits(field.data_type(), &own.data_type.kind),
+            None => own.data_type.nullable,
+        }),
         _ => !kind.is_timestamp() && converts(from, &kind.to_arrow()),
     }
 }
@@ -82,20 +109,43 @@ fn converts(from: &DataType, to: &DataType) -> bool {
 }
 
 /// A column with the declared type. Values that do not fit are errors, never changed.
-pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
-    if array.data_type() == to {
+pub(crate) fn cast(array: &ArrayRef, kind: &Type) -> Result<ArrayRef, ArrowError> {
+    let to = kind.to_arrow();
+    if *array.data_type() == to {
         return Ok(array.clone());
     }
-    if let DataType::Dictionary(_, values) = array.data_type() {
-        let plain = cast_strictly(array, values)?;
-        return cast(&plain, to);
-    }
-    match (array.data_type(), to) {
-        (DataType::Timestamp(from, _), DataType::Timestamp(unit, zone)) => {
+    match (array.data_type(), kind, &to) {
+        (DataType::Dictionary(_, values), _, _) => cast(&cast_strictly(array, values)?, kind),
+        (DataType::Timestamp(from, _), _, DataType::Timestamp(unit, zone)) => {
             timestamps(array, *from, *unit, zone.clone())
         }
-        (DataType::Timestamp(from, _), DataType::Decimal128(..)) => wide_timestamps(array, *from),
-        _ => cast_strictly(array, to),
+        (DataType::Timestamp(from, _), _, DataType::Decimal128(..)) => wide_timestamps(array, *from),
+        (DataType::LargeList(item) | DataType::FixedSizeList(item, _), Type::Array(_), _) => {
+            cast(&cast_strictly(array, &DataType::List(item.clone()))?, kind)
+        }
+        (DataType::List(_), Type::Array(element), DataType::List(field)) => {
+            let list = array.as_list::<i32>();
+            let values = cast(list.values(), &element.kind)?;
+            Ok(Arc::new(ListArray::try_new(field.clone(), list.offsets().clone(), values, list.nulls().cloned())?))
+        }
+        (DataType::Map(..), Type::Map(key, value), DataType::Map(field, _)) => {
+            let map = array.as_map();
+            let DataType::Struct(pair) = field.data_type() else { return cast_strictly(array, &to) };
+            let columns = vec![cast(map.keys(), &key.kind)?, cast(map.values(), &value.kind)?];
+            let entries = StructArray::try_new(pair.clone(), columns, None)?;
+            let nulls = map.nulls().cloned();
+            Ok(Arc::new(MapArray::try_new(field.clone(), map.offsets().clone(), entries, nulls, false)?))
+        }
+        (DataType::Struct(_), Type::Row(row), DataType::Struct(fields)) => {
+            let found = array.as_struct();
+            let columns = row.iter().map(|own| match found.column_by_name(&own.name) {
+                Some(column) => cast(column, &own.data_type.kind),
+                None => Ok(new_null_array(&own.data_type.kind.to_arrow(), array.len())),
+            });
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            Ok(Arc::new(StructArray::try_new(fields.clone(), columns, found.nulls().cloned())?))
+        }
+        _ => cast_strictly(array, &to),
     }
 }
 
@@ -103,7 +153,7 @@ fn cast_strictly(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError
     cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() })
 }
 
-fn per_second(unit: TimeUnit) -> i64 {
+pub(super) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
@@ -128,24 +178,13 @@ fn wide_timestamps(array: &ArrayRef, from: TimeUnit) -> Result<ArrayRef, ArrowEr
     Ok(Arc::new(Decimal128Array::new(values, array.nulls().cloned()).with_precision_and_scale(38, 9)?))
 }
 
-/// What a Parquet file has for TIMESTAMP(7) to TIMESTAMP(9): nanoseconds in 64 bits. `Err`: the first row that they do
-/// not reach.
-pub(crate) fn to_nanoseconds(array: &ArrayRef, zone: Option<Arc<str>>) -> Result<ArrayRef, usize> {
-    let wide = array.as_primitive::<Decimal128Type>();
-    let mut values = Vec::with_capacity(wide.len());
-    for (row, value) in wide.values().iter().enumerate() {
-        values.push(match i64::try_from(*value) {
-            Ok(value) => value,
-            // What lies under a NULL does not count.
-            Err(_) if wide.is_null(row) => 0,
-            Err(_) => return Err(row),
-        });
-    }
-    Ok(Arc::new(TimestampNanosecondArray::new(values.into(), wide.nulls().cloned()).with_timezone_opt(zone)))
-}
-
 /// Timestamps in another unit: finer digits are cut off towards the past, also before 1970.
-fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {
+pub(super) fn timestamps(
+    array: &ArrayRef,
+    from: TimeUnit,
+    to: TimeUnit,
+    zone: Option<Arc<str>>,
+) -> Result<ArrayRef, ArrowError> {
     let values = counts(array, from);
     let (source, target) = (per_second(from), per_second(to));
     let nulls = array.nulls().cloned();
@@ -166,8 +205,7 @@ fn timestamps(array: &ArrayRef, from: TimeUnit, to: TimeUnit, zone: Option<Arc<s
     Ok(match to {
         TimeUnit::Millisecond => Arc::new(TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone)),
         TimeUnit::Microsecond => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
-        TimeUnit::Second | TimeUnit::Nanosecond => {
-            return Err(ArrowError::CastError("no column counts seconds or nanoseconds".to_string()));
-        }
+        TimeUnit::Nanosecond => Arc::new(TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone)),
+        TimeUnit::Second => return Err(ArrowError::CastError("no column counts seconds".to_string())),
     })
 }

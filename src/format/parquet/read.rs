@@ -1,24 +1,24 @@
 //! Row groups into columns of the declared types.
 
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef, TimeUnit};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::datatypes::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
     RowSelector,
 };
-use parquet::basic::{Compression, Type as Physical};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::cast::{cast, fits, flink_type};
+use super::guard::guarded;
+use super::int96;
 use crate::error::{Error, Result};
 use crate::format::InputFile;
 use crate::format::remedy;
 use crate::format::text::Output;
-use crate::types::{Schema, Type};
+use crate::types::{Field as Declared, Schema, Type};
 
 /// Longer row groups are read in several blocks. To skip the rows before a block costs little: whole pages are passed
 /// over by their headers.
@@ -45,8 +45,9 @@ pub struct ParquetReader {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     blocks: Vec<Block>,
-    /// For each column of the result, its place among the columns that the mask lets through.
-    places: Vec<usize>,
+    /// For each column of the result, its place among the columns that the mask lets through; `None`: the file has it
+    /// not.
+    places: Vec<Option<usize>>,
     kinds: Vec<(String, Type)>,
     schema: SchemaRef,
 }
@@ -62,18 +63,21 @@ impl ParquetReader {
             return Err(Error::data("an empty file is no Parquet file").in_file(path).help("remove the file"));
         }
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| no_parquet(path, error))?;
+        let damaged = |what: String| no_parquet(path, ParquetError::General(what));
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, options)).map_err(damaged)?;
+        let metadata = metadata.map_err(|error| no_parquet(path, error))?;
         let fields: Vec<_> = projection.iter().filter_map(|index| schema.fields.get(*index)).cloned().collect();
         let mut roots = Vec::with_capacity(fields.len());
         for field in &fields {
-            roots.push(find(path, &metadata, &field.name, &field.data_type.kind)?);
+            roots.push(find(path, &metadata, field)?);
         }
-        let metadata = with_exact_int96(path, metadata, &fields, &roots)?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
+        let metadata = guarded(|| int96::with_declared_units(metadata, &fields, &roots)).map_err(damaged)?;
+        let metadata = metadata.map_err(|error| no_parquet(path, error))?;
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().flatten().copied());
         check_chunks(&metadata, &mask, input.bytes()).map_err(|error| error.in_file(path))?;
-        let mut order = roots.clone();
+        let mut order: Vec<usize> = roots.iter().flatten().copied().collect();
         order.sort_unstable();
-        let places = roots.iter().map(|root| order.partition_point(|other| other < root)).collect();
+        let places = roots.iter().map(|root| root.map(|root| order.partition_point(|other| *other < root))).collect();
         Ok(ParquetReader {
             input,
             blocks: blocks(&metadata, &mask),
@@ -94,6 +98,13 @@ impl ParquetReader {
         self.input.bytes()
     }
 
+    /// Columns that are read as NULL because the file has them not: "no column `k`", with the nearest name.
+    pub fn missing(&self) -> Vec<String> {
+        let lacking = self.places.iter().zip(&self.kinds).filter(|(place, _)| place.is_none());
+        let names = || self.metadata.schema().fields().iter().map(|field| field.name().as_str());
+        lacking.map(|(_, (name, _))| remedy::no_column(name, names())).collect()
+    }
+
     pub fn block_count(&self) -> usize {
         self.blocks.len()
     }
@@ -112,7 +123,8 @@ impl ParquetReader {
             return Err(Error::internal(format!("{} has no block {block}", self.input.path())));
         };
         let mut rows = 0;
-        for batch in self.reader(block, batch_rows)? {
+        let mut reader = self.reader(block, batch_rows)?;
+        while let Some(batch) = guarded(|| reader.next()).map_err(|error| self.damaged(block, rows, &error))? {
             let batch = batch.map_err(|error| self.damaged(block, rows, &error))?;
             let columns = (0..self.places.len()).map(|i| self.column(&batch, i, block, rows));
             let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
@@ -137,7 +149,8 @@ impl ParquetReader {
             selection.retain(|selector| selector.row_count > 0);
             builder = builder.with_row_selection(RowSelection::from(selection));
         }
-        builder.build().map_err(|error| self.damaged(block, 0, &error))
+        let built = guarded(|| builder.build()).map_err(|error| self.damaged(block, 0, &error))?;
+        built.map_err(|error| self.damaged(block, 0, &error))
     }
 
     fn group_rows(&self, row_group: usize) -> usize {
@@ -145,12 +158,14 @@ impl ParquetReader {
     }
 
     fn column(&self, batch: &RecordBatch, index: usize, block: Block, rows: usize) -> Result<ArrayRef> {
-        let array = batch.column(self.places[index]);
-        let to = self.schema.field(index).data_type();
-        cast(array, to).map_err(|error| {
+        let (name, kind) = &self.kinds[index];
+        let Some(place) = self.places[index] else {
+            return Ok(new_null_array(self.schema.field(index).data_type(), batch.num_rows()));
+        };
+        let array = batch.column(place);
+        cast(array, kind).map_err(|error| {
             // Row by row to find the one; only on the way to the error.
-            let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), to).is_err()).unwrap_or(0);
-            let (name, kind) = &self.kinds[index];
+            let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), kind).is_err()).unwrap_or(0);
             Error::data(format!(
                 "column `{name}`, row {} of row group {}: its value is not {} {kind}: {error}",
                 block.first + rows + row + 1,
@@ -166,6 +181,7 @@ impl ParquetReader {
         let (row, group) = (block.first + rows + 1, block.row_group + 1);
         Error::data(format!("cannot read row {row} and following of row group {group}: {error}"))
             .in_file(self.input.path())
+            .help(DAMAGED)
     }
 }
 
@@ -181,12 +197,18 @@ fn no_parquet(path: &str, error: ParquetError) -> Error {
     }
 }
 
-/// The column of that name among the file's top-level columns, if its type fits.
-fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> Result<usize> {
+/// The column of that name among the file's top-level columns, if its type fits. `None`: there is none, and the table
+/// takes NULL for it, as Flink does.
+fn find(path: &str, metadata: &ArrowReaderMetadata, field: &Declared) -> Result<Option<usize>> {
+    let (name, kind) = (field.name.as_str(), &field.data_type.kind);
     let fields = metadata.schema().fields();
     let Some(root) = fields.iter().position(|field| field.name() == name) else {
+        if field.data_type.nullable {
+            return Ok(None);
+        }
         let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
-        let error = Error::data(format!("the file has no column `{name}`, which the table declares as {kind}"));
+        let error =
+            Error::data(format!("the file has no column `{name}`, which the table declares as {kind} NOT NULL"));
         return Err(error.in_file(path).help(match crate::error::nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`? names are case-sensitive"),
             None => format!("its columns are {}", names.join(", ")),
@@ -196,7 +218,7 @@ fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> 
     if !fits(found, kind) {
         return Err(unfit(name, found, kind).in_file(path));
     }
-    Ok(root)
+    Ok(Some(root))
 }
 
 /// Names the file's type as a script does, and only offers it if the column can then be read.
@@ -220,37 +242,6 @@ fn unfit(name: &str, found: &DataType, kind: &Type) -> Error {
     error.help(format!("declare it {readable}{computed}"))
 }
 
-/// INT96 timestamps are read in the declared unit, for nanoseconds end in 2262: only TIMESTAMP(7) and finer ask for them.
-fn with_exact_int96(
-    path: &str,
-    metadata: ArrowReaderMetadata,
-    declared: &[crate::types::Field],
-    roots: &[usize],
-) -> Result<ArrowReaderMetadata> {
-    let columns = metadata.parquet_schema();
-    let is_int96 = |root: usize| {
-        let leaf = (0..columns.num_columns()).find(|leaf| columns.get_column_root_idx(*leaf) == root);
-        leaf.is_some_and(|leaf| columns.column(leaf).physical_type() == Physical::INT96)
-    };
-    let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
-    let mut changed = false;
-    for (field, root) in declared.iter().zip(roots) {
-        if is_int96(*root) && field.data_type.kind.is_timestamp() {
-            let unit = match field.data_type.kind.to_arrow() {
-                DataType::Timestamp(unit, _) => unit,
-                _ => TimeUnit::Nanosecond,
-            };
-            fields[*root] = fields[*root].clone().with_data_type(DataType::Timestamp(unit, None));
-            changed = true;
-        }
-    }
-    if !changed {
-        return Ok(metadata);
-    }
-    let options = ArrowReaderOptions::new().with_schema(Arc::new(ArrowSchema::new(fields)));
-    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| no_parquet(path, error))
-}
-
 /// What the footer says of the columns that are read: compressed in a known way, and inside the file. The parquet
 /// crate panics where a length is negative.
 fn check_chunks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask, bytes: u64) -> Result<()> {
@@ -270,11 +261,9 @@ fn check_chunks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask, bytes: u6
             if start < 0 || length < 0 || end.is_none_or(|end| end > bytes) {
                 return Err(group_error(&format!("column `{name}` lies outside of the file")).help(DAMAGED));
             }
-            if let codec @ (Compression::BROTLI(_) | Compression::LZO) = column.compression() {
-                let codec = codec.to_string();
-                let codec = codec.split('(').next().unwrap_or_default();
-                return Err(group_error(&format!("column `{name}` is compressed with {codec}, which cannot be read"))
-                    .help("write the file with another compression: snappy, zstd, gzip, lz4 or none"));
+            if column.compression() == Compression::LZO {
+                return Err(group_error(&format!("column `{name}` is compressed with LZO, which cannot be read"))
+                    .help("write the file with another compression: snappy, zstd, gzip, brotli, lz4 or none"));
             }
         }
     }

@@ -3,34 +3,25 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use std::sync::Arc;
-
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Decimal128Type, Field as ArrowField, Schema as ArrowSchema, SchemaRef, TimeUnit};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 
-use super::cast::to_nanoseconds;
+use super::ParquetOptions;
+use super::layout::{file_schema, to_file};
 use crate::error::{Error, Result};
-use crate::format::print;
-use crate::types::{Schema, Type};
-
-/// Bounds what the writer holds in memory, and is what readers work on at a time.
-const ROW_GROUP_ROWS: usize = 1 << 20;
+use crate::types::Schema;
 
 /// One Parquet file being written.
 pub struct ParquetPart {
     writer: ArrowWriter<File>,
     path: String,
-    /// Of the file, where timestamps of 7 to 9 digits are nanoseconds in 64 bits.
+    /// Of the file.
     schema: SchemaRef,
-    /// Those columns.
-    wide: Vec<usize>,
 }
 
 fn failed(doing: &str, path: &str, error: ParquetError) -> Error {
@@ -43,68 +34,33 @@ fn failed(doing: &str, path: &str, error: ParquetError) -> Error {
     }
 }
 
-fn properties() -> WriterProperties {
-    WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_created_by(concat!("transom ", env!("CARGO_PKG_VERSION")).to_string())
-        .build()
-}
-
 impl ParquetPart {
     /// Starts a file; `path` is for messages.
     ///
     /// # Errors
     /// Io, if its start cannot be written.
-    pub fn new(file: File, path: &str, schema: &Schema) -> Result<Self> {
-        let is_wide = |index: &usize| schema.fields[*index].data_type.kind.is_wide_timestamp();
-        let wide = (0..schema.len()).filter(is_wide).collect();
-        let mut part = Self::of_arrow(file, path, file_schema(schema))?;
-        part.wide = wide;
-        Ok(part)
+    pub fn new(file: File, path: &str, schema: &Schema, options: &ParquetOptions) -> Result<Self> {
+        Self::of_arrow(file, path, file_schema(schema, options.timestamp_unit), options)
     }
 
     /// Starts a file of batches that are written as they are.
     ///
     /// # Errors
     /// Io, if its start cannot be written.
-    pub(crate) fn of_arrow(file: File, path: &str, schema: SchemaRef) -> Result<Self> {
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties()))
+    pub(crate) fn of_arrow(file: File, path: &str, schema: SchemaRef, options: &ParquetOptions) -> Result<Self> {
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(options.properties()))
             .map_err(|error| failed("write", path, error))?;
-        Ok(ParquetPart { writer, path: path.to_string(), schema, wide: Vec::new() })
+        Ok(ParquetPart { writer, path: path.to_string(), schema })
     }
 
     /// # Errors
-    /// Io, if a row group cannot be written; Data, for a timestamp of 7 to 9 digits that Parquet cannot hold.
+    /// Io, if a row group cannot be written; Data, for a timestamp that Parquet cannot hold in its unit.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let written =
-            if self.wide.is_empty() { self.writer.write(batch) } else { self.writer.write(&self.narrow(batch)?) };
-        written.map_err(|error| failed("write", &self.path, error))
-    }
-
-    /// The batch as the file has it.
-    fn narrow(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let mut columns = batch.columns().to_vec();
-        for index in &self.wide {
-            let field = self.schema.field(*index);
-            let zone = match field.data_type() {
-                DataType::Timestamp(_, zone) => zone.clone(),
-                _ => None,
-            };
-            columns[*index] = to_nanoseconds(&columns[*index], zone).map_err(|row| {
-                let mut text = Vec::new();
-                let nanos = columns[*index].as_primitive::<Decimal128Type>().value(row);
-                print::wide_timestamp(&mut text, nanos, b' ', &mut print::DayText::default());
-                let text = String::from_utf8_lossy(&text).into_owned();
-                Error::data(format!(
-                    "column `{}`: {text} does not fit into Parquet, whose nanoseconds reach from 1677-09-21 to 2262-04-11",
-                    field.name()
-                ))
-                .in_file(&self.path)
-                .help("declare the sink's column with 6 fractional digits or fewer, which reach all years")
-            })?;
-        }
-        Ok(RecordBatch::try_new(self.schema.clone(), columns)?)
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| to_file(field.name(), column, field.data_type()));
+        let columns = columns.collect::<Result<Vec<_>>>().map_err(|error| error.in_file(&self.path))?;
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
+        self.writer.write(&batch).map_err(|error| failed("write", &self.path, error))
     }
 
     /// Completes the file.
@@ -115,18 +71,6 @@ impl ParquetPart {
         self.writer.close().map_err(|error| failed("write", &self.path, error))?;
         Ok(())
     }
-}
-
-/// The file's columns: Parquet counts nanoseconds in 64 bits.
-fn file_schema(schema: &Schema) -> SchemaRef {
-    let field = |field: &crate::types::Field| {
-        let kind = &field.data_type.kind;
-        let zone = matches!(kind, Type::TimestampLtz(_)).then(|| "UTC".into());
-        let wide = kind.is_wide_timestamp();
-        let found = if wide { DataType::Timestamp(TimeUnit::Nanosecond, zone) } else { kind.to_arrow() };
-        ArrowField::new(&field.name, found, true)
-    };
-    Arc::new(ArrowSchema::new(schema.fields.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Writes the row groups of all parts, which have one schema, into `target`; nothing is decoded.
@@ -146,8 +90,8 @@ pub fn append_parquet_parts(parts: &[PathBuf], target: &Path) -> Result<()> {
     let Some((_, first, _)) = sources.first() else { return Ok(()) };
     let file = File::create(target).map_err(|error| Error::io("create", &shown, error))?;
     let schema = first.file_metadata().schema_descr().root_schema_ptr();
-    let mut writer =
-        SerializedFileWriter::new(file, schema, properties().into()).map_err(|error| failed("write", &shown, error))?;
+    let mut writer = SerializedFileWriter::new(file, schema, ParquetOptions::default().properties().into())
+        .map_err(|error| failed("write", &shown, error))?;
     for entry in first.file_metadata().key_value_metadata().into_iter().flatten() {
         writer.append_key_value_metadata(entry.clone());
     }
