@@ -161,8 +161,8 @@ impl fmt::Display for Type {
             Type::Time(precision) => write!(f, "TIME({precision})"),
             Type::Timestamp(precision) => write!(f, "TIMESTAMP({precision})"),
             Type::TimestampLtz(precision) => write!(f, "TIMESTAMP_LTZ({precision})"),
-            Type::IntervalYearMonth => f.write_str("INTERVAL MONTH"),
-            Type::IntervalDaySecond => f.write_str("INTERVAL SECOND(3)"),
+            Type::IntervalYearMonth => f.write_str("INTERVAL YEAR TO MONTH"),
+            Type::IntervalDaySecond => f.write_str("INTERVAL DAY TO SECOND(3)"),
             Type::Array(element) => write!(f, "ARRAY<{element}>"),
             Type::Map(key, value) => write!(f, "MAP<{key}, {value}>"),
             Type::Row(fields) => {

@@ -503,9 +503,9 @@ mod tests {
 
     #[test]
     fn a_function_that_only_flink_has_is_refused_by_name() {
-        let error = function("json_value", Vec::new()).unwrap_err();
+        let error = function("parse_json", Vec::new()).unwrap_err();
         assert_eq!(error.kind(), crate::error::ErrorKind::Unsupported);
-        assert!(error.message().starts_with("JSON_VALUE"));
+        assert!(error.message().starts_with("PARSE_JSON"));
         let error = function("UPER", vec![literal::literal_string("a")]).unwrap_err();
         assert_eq!(error.remedy(), Some("did you mean UPPER?"));
     }
