@@ -227,8 +227,8 @@ fn difference(unit: Unit, from: (&Value, &Type), to: (&Value, &Type), count: usi
             match unit {
                 Unit::Millennium => months(12_000),
                 Unit::Century => months(1200),
-                Unit::Decade => months(120),
-                Unit::Year => months(12),
+                // A decade counts as a year, as in Flink.
+                Unit::Decade | Unit::Year => months(12),
                 Unit::Quarter => months(3),
                 Unit::Month => months(1),
                 Unit::Millisecond => seconds(1000),
