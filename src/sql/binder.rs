@@ -221,11 +221,25 @@ impl<'a> Binder<'a> {
             BinaryOperator::NotEq => "<>",
             BinaryOperator::And => "AND",
             BinaryOperator::Or => "OR",
+            BinaryOperator::Overlaps => return self.overlaps(left, right, context),
             other => return Err(Error::script(format!("Flink SQL has no operator {other}"))),
         };
         let left = self.expr(left, context)?;
         let right = self.expr(right, context)?;
         resolve::binary(spelling, left, right)
+    }
+
+    /// `(start, end) OVERLAPS (start, end)`
+    fn overlaps(&mut self, left: &Ast, right: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        let mut period = |ast: &Ast| match ast {
+            Ast::Tuple(bounds) if bounds.len() == 2 => {
+                Ok((self.expr(&bounds[0], context)?, self.expr(&bounds[1], context)?))
+            }
+            _ => Err(Error::script("OVERLAPS compares two periods")
+                .help("write (start, end) OVERLAPS (start, end), where an end may be an interval")),
+        };
+        let (left, right) = (period(left)?, period(right)?);
+        resolve::overlaps(left, right)
     }
 
     fn cast(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {

@@ -1,11 +1,11 @@
 //! Flink's dialect for `sqlparser`: what differs from standard SQL inside expressions.
 
 use sqlparser::ast::{
-    CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value,
-    ValueWithSpan,
+    BinaryOperator, CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString,
+    UnaryOperator, Value, ValueWithSpan,
 };
-use sqlparser::dialect::Dialect;
+use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
@@ -81,6 +81,9 @@ impl Dialect for FlinkDialect {
         }
     }
     fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if let Some(form) = at_between_form(parser) {
+            return Some(parse_between(parser, expr, form));
+        }
         at_partition_by(parser).then(|| parse_partition_by(parser, expr))
     }
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
@@ -97,6 +100,53 @@ fn parse_json(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         "JSON_OBJECTAGG" | "JSON_ARRAYAGG" => Some(unsupported(&name, token.span)),
         name => json::has_clauses(name).then(|| json::parse(parser)),
     }
+}
+
+/// `[NOT] BETWEEN SYMMETRIC` or `ASYMMETRIC`.
+#[derive(Clone, Copy)]
+struct BetweenForm {
+    negated: bool,
+    symmetric: bool,
+}
+
+fn at_between_form(parser: &Parser<'_>) -> Option<BetweenForm> {
+    let word = |at: usize| match &parser.peek_nth_token_ref(at).token {
+        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_uppercase(),
+        _ => String::new(),
+    };
+    let negated = word(0) == "NOT";
+    let first = usize::from(negated);
+    if word(first) != "BETWEEN" {
+        return None;
+    }
+    match word(first + 1).as_str() {
+        "SYMMETRIC" => Some(BetweenForm { negated, symmetric: true }),
+        "ASYMMETRIC" => Some(BetweenForm { negated, symmetric: false }),
+        _ => None,
+    }
+}
+
+/// With SYMMETRIC, the bounds may stand in either order.
+fn parse_between(parser: &mut Parser<'_>, expr: &Expr, form: BetweenForm) -> Result<Expr, ParserError> {
+    for _ in 0..2 + usize::from(form.negated) {
+        parser.next_token();
+    }
+    let precedence = FlinkDialect.prec_value(Precedence::Between);
+    let low = parser.parse_subexpr(precedence)?;
+    parser.expect_keyword_is(Keyword::AND)?;
+    let high = parser.parse_subexpr(precedence)?;
+    let between = |low: &Expr, high: &Expr| Expr::Between {
+        expr: Box::new(expr.clone()),
+        negated: form.negated,
+        low: Box::new(low.clone()),
+        high: Box::new(high.clone()),
+    };
+    if !form.symmetric {
+        return Ok(between(&low, &high));
+    }
+    let op = if form.negated { BinaryOperator::And } else { BinaryOperator::Or };
+    let (left, right) = (Box::new(between(&low, &high)), Box::new(between(&high, &low)));
+    Ok(Expr::Nested(Box::new(Expr::BinaryOp { left, op, right })))
 }
 
 fn at_partition_by(parser: &Parser<'_>) -> bool {

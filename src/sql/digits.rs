@@ -25,7 +25,7 @@ pub(super) fn keep_hidden(pipeline: &mut Pipeline) {
     }
     let outputs = &pipeline.root.schema().fields;
     let wanted: BTreeSet<usize> = (0..outputs.len())
-        .filter(|at| widened(&outputs[*at].data_type.kind).is_some() && is_handed_on(&pipeline.root, *at))
+        .filter(|at| outputs[*at].data_type.kind.is_timestamp() && is_handed_on(&pipeline.root, *at))
         .collect();
     if wanted.is_empty() {
         return;

@@ -24,6 +24,9 @@ const UNITS: &[&str] = &[
     "MONTH",
     "QUARTER",
     "YEAR",
+    "DECADE",
+    "CENTURY",
+    "MILLENNIUM",
 ];
 
 impl Binder<'_> {

@@ -29,10 +29,10 @@ impl Binder<'_> {
         };
         let query_place = place_of(insert.span);
         let relation = self.query(&insert.query).map_err(|error| at(error, query_place.clone()))?;
-        self.check_rowtimes(&relation).map_err(|error| at(error, query_place.clone()))?;
         let schema = table.physical();
         let fixed = self.fixed_columns(insert, &table, &schema)?;
         let exprs = self.sink_columns(insert, (&table, &schema), &fixed, &relation, query_place.as_ref())?;
+        self.check_rowtimes(&relation, &exprs).map_err(|error| at(error, query_place.clone()))?;
         let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
         let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
         let ordered =
@@ -60,8 +60,12 @@ impl Binder<'_> {
         Ok(Pipeline { root, sink })
     }
 
-    /// A sink takes one event time at most.
-    fn check_rowtimes(&self, relation: &Relation) -> Result<()> {
+    /// A sink takes one event time at most; one that is cast for its column is none any more.
+    fn check_rowtimes(&self, relation: &Relation, exprs: &[Expr]) -> Result<()> {
+        let is_time = |expr: &&Expr| matches!(expr, Expr::Column { index, .. } if self.arena.columns[*index].rowtime);
+        if exprs.iter().filter(is_time).count() < 2 {
+            return Ok(());
+        }
         let times = relation.scope.columns.iter().filter(|column| self.arena.columns[column.id].rowtime);
         let names: Vec<&str> = times.map(|column| column.name.as_str()).collect();
         match names.as_slice() {

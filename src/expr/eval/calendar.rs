@@ -171,6 +171,8 @@ pub(crate) fn round_days(days: i64, unit: Unit, up: bool) -> i64 {
             }
             days_of(year, month, day) - offset
         }
+        // Flink takes the next day, although a date has no time.
+        Unit::Day if up => days_of(year, month, day) + 1,
         _ => days,
     }
 }

@@ -99,7 +99,7 @@ impl Pattern {
                     while chars.next_if_eq(&c).is_some() {
                         count += 1;
                     }
-                    if !"GyuYMLdDEecQqwHkKhmsSnNAaXxZzVO".contains(c) {
+                    if !"GyuYMLdDEecQqwWFgHkKhmsSnNAaBXxZzVO".contains(c) {
                         return Err(bad_pattern(text, &format!("unknown pattern letter: {c}")));
                     }
                     items.push(Item::Field(c, count));
@@ -127,7 +127,7 @@ impl Pattern {
                 Item::Field('X' | 'x' | 'Z' | 'z' | 'V' | 'O', _) => {
                     return Err(Error::data("a timestamp has no time zone that a date pattern could show"));
                 }
-                Item::Field(letter, count) if "GyuYMLdDEecQqw".contains(*letter) => {
+                Item::Field(letter, count) if "GyuYMLdDEecQqwWFg".contains(*letter) => {
                     format_date(&mut text, *letter, *count, days);
                 }
                 Item::Field(letter, count) => format_time(&mut text, *letter, *count, in_day, moment),
@@ -227,6 +227,11 @@ fn format_date(text: &mut String, letter: char, count: usize, days: i64) {
         'u' => push_year(text, year, count),
         'Y' => push_year(text, week_of_us_year(days).0, count),
         'w' => push_number(text, week_of_us_year(days).1, count),
+        // The week of the month, from Sunday; and the day of the month's own weeks, which begin on its first day.
+        'W' => push_number(text, (day - 1 + calendar::iso_day_of_week(days - day + 1) % 7) / 7 + 1, count),
+        'F' => push_number(text, (day - 1) % 7 + 1, count),
+        // The modified Julian day.
+        'g' => push_number(text, days + 40_587, count),
         'M' | 'L' if count >= 3 => push_name(text, MONTHS[(month - 1) as usize % 12], count),
         'M' | 'L' => push_number(text, month, count),
         'd' => push_number(text, day, count),
@@ -280,7 +285,22 @@ fn format_time(text: &mut String, letter: char, count: usize, in_day: i64, momen
         'n' => push_number(text, nanos, count),
         'N' => push_number(text, in_day / 1000 * 1_000_000_000 + nanos, count),
         'A' => push_number(text, in_day, count),
+        'B' => text.push_str(day_period(in_day, count)),
         _ => text.push_str(if hour < 12 { "AM" } else { "PM" }),
+    }
+}
+
+/// The part of the day as English names it.
+fn day_period(in_day: i64, count: usize) -> &'static str {
+    match in_day / 60_000 {
+        0 if count == 5 => "mi",
+        0 => "midnight",
+        720 if count == 5 => "n",
+        720 => "noon",
+        360..=719 => "in the morning",
+        721..=1079 => "in the afternoon",
+        1080..=1259 => "in the evening",
+        _ => "at night",
     }
 }
 

@@ -55,6 +55,11 @@ pub(crate) use json::Path as JsonPath;
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
+/// Whether that is a name of a time zone.
+pub(crate) fn is_zone(name: &str) -> bool {
+    zone::known(name).is_some()
+}
+
 /// What evaluation may depend on besides the row.
 #[derive(Debug, Clone)]
 pub struct EvalContext {

@@ -41,7 +41,10 @@ pub(super) fn printf(values: &[Value], kinds: &[&Type], count: usize) -> Result<
             return Ok(None);
         };
         let arguments: Vec<Argument> = readers.iter().map(|read| read(row)).collect();
-        Ok(print_format(format, &arguments))
+        match print_format(format, &arguments) {
+            None => refuse_other_conversions(format).map(|()| None),
+            printed => Ok(printed),
+        }
     })
 }
 
@@ -156,6 +159,19 @@ fn print_format(format: &str, arguments: &[Argument]) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// Of Java's conversions, hashes, hexadecimal fractions and dates are not ours.
+fn refuse_other_conversions(format: &str) -> Result<()> {
+    let mut rest = format;
+    while let Some(at) = rest.find('%') {
+        let Some((spec, after)) = parse(&rest[at + 1..]) else { return Ok(()) };
+        if "hHaAtT".contains(spec.conversion) {
+            return Err(Error::unsupported(format!("%{} in PRINTF", spec.conversion)));
+        }
+        rest = after;
+    }
+    Ok(())
 }
 
 fn parse(text: &str) -> Option<(Spec, &str)> {

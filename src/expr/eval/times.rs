@@ -215,20 +215,33 @@ fn round_millis(millis: i64, length: i64, up: bool) -> i64 {
     if up && rest > 0 { floor.wrapping_add(length) } else { floor }
 }
 
-/// TIMESTAMPDIFF: whole units from the first to the second, as INT.
+/// TIMESTAMPDIFF: whole units from the first to the second, as INT (nanoseconds as BIGINT). Units below a second count
+/// whole seconds, as in Flink.
 fn difference(unit: Unit, from: (&Value, &Type), to: (&Value, &Type), count: usize) -> Result<ArrayRef> {
     let (from, to) = (moments(from.0, from.1)?, moments(to.0, to.1)?);
-    build::<Int32Type>(count, |row| {
-        Ok(from(row).zip(to(row)).map(|(from, to)| {
+    let counted = |row| {
+        from(row).zip(to(row)).map(|(from, to)| {
             let (from, to) = (from.millis, to.millis);
+            let months = |length: i64| calendar::months_between(from, to) / length;
+            let seconds = |units: i64| (to.wrapping_sub(from) / 1000).wrapping_mul(units);
             match unit {
-                Unit::Year => calendar::months_between(from, to) / 12,
-                Unit::Quarter => calendar::months_between(from, to) / 3,
-                Unit::Month => calendar::months_between(from, to),
+                Unit::Millennium => months(12_000),
+                Unit::Century => months(1200),
+                // A decade counts as a year, as in Flink.
+                Unit::Decade | Unit::Year => months(12),
+                Unit::Quarter => months(3),
+                Unit::Month => months(1),
+                Unit::Millisecond => seconds(1000),
+                Unit::Microsecond => seconds(1_000_000),
+                Unit::Nanosecond => seconds(1_000_000_000),
                 _ => to.wrapping_sub(from) / unit.millis().unwrap_or(1),
             }
-        } as i32))
-    })
+        })
+    };
+    if unit == Unit::Nanosecond {
+        return build::<Int64Type>(count, |row| Ok(counted(row)));
+    }
+    build::<Int32Type>(count, |row| Ok(counted(row).map(|units| units as i32)))
 }
 
 /// `(to - from) DAY TO SECOND` in milliseconds, of years and months in whole months.
@@ -349,7 +362,7 @@ fn to_timestamp(
     let values = texts(value)?;
     let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
     let zones = zone_name.map(texts).transpose()?;
-    let mut zones = zones.map(Zones::new);
+    let mut zones = zones.map(|names| Zones::new(names, zone::known));
     stored(count, out, |row| {
         let Some(text) = values.read(row) else {
             return Ok(None);
@@ -364,11 +377,10 @@ fn to_timestamp(
         let Some(moment) = moment else {
             return Ok(None);
         };
-        let millis = match &mut zones {
-            None => Some(moment.millis),
-            Some(zones) => zones.at(row).map(|zone| zone::from_local(zone, moment.millis)),
-        };
-        Ok(millis.map(Moment::from_millis))
+        Ok(match &mut zones {
+            None => Some(moment),
+            Some(zones) => zones.at(row).map(|zone| Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
+        })
     })
 }
 
@@ -478,7 +490,8 @@ fn unix_timestamp(value: &Value, pattern: Option<&Value>, count: usize, context:
 /// CONVERT_TZ(text, from, to); an unknown zone is UTC.
 fn convert_tz(values: &[Value], count: usize) -> Result<ArrayRef> {
     let text = texts(argument(values, 0)?)?;
-    let (mut from, mut to) = (Zones::new(texts(argument(values, 1)?)?), Zones::new(texts(argument(values, 2)?)?));
+    let zones = |at| Ok::<_, Error>(Zones::new(texts(argument(values, at)?)?, |name| Some(zone::lenient(name))));
+    let (mut from, mut to) = (zones(1)?, zones(2)?);
     let pattern = Pattern::parse(DEFAULT_PATTERN)?;
     build_texts(count, |row| match (text.read(row), from.at(row), to.at(row)) {
         (Some(text), Some(from), Some(to)) => match pattern.parse_lenient(text) {
@@ -495,19 +508,21 @@ fn convert_tz(values: &[Value], count: usize) -> Result<ArrayRef> {
 /// Looks up the zone of each row, the last one kept.
 struct Zones<'a> {
     names: Texts<'a>,
-    last: Option<(String, TimeZone)>,
+    find: fn(&str) -> Option<TimeZone>,
+    last: Option<(String, Option<TimeZone>)>,
 }
 
 impl<'a> Zones<'a> {
-    fn new(names: Texts<'a>) -> Self {
-        Zones { names, last: None }
+    fn new(names: Texts<'a>, find: fn(&str) -> Option<TimeZone>) -> Self {
+        Zones { names, find, last: None }
     }
 
+    /// `None` for NULL, and for a name that is no zone's.
     fn at(&mut self, row: usize) -> Option<&TimeZone> {
         let name = self.names.read(row)?;
         if self.last.as_ref().is_none_or(|(last, _)| last != name) {
-            self.last = Some((name.to_string(), zone::known(name).unwrap_or(TimeZone::UTC)));
+            self.last = Some((name.to_string(), (self.find)(name)));
         }
-        self.last.as_ref().map(|(_, zone)| zone)
+        self.last.as_ref()?.1.as_ref()
     }
 }

@@ -22,11 +22,61 @@ pub(super) fn known(name: &str) -> Option<TimeZone> {
     if matches!(name, "UTC" | "Z" | "GMT") {
         return Some(TimeZone::UTC);
     }
-    if let Some(offset) = fixed(name) {
+    // Hours before minutes have two digits.
+    let two_digits =
+        name.split_once(':').is_none_or(|(hours, _)| hours.bytes().rev().take_while(u8::is_ascii_digit).count() == 2);
+    if let Some(offset) = fixed(name).filter(|_| two_digits) {
         return Some(TimeZone::fixed(offset));
+    }
+    // Abbreviations are none of its names.
+    if SHORT_NAMES.iter().any(|(short, _)| *short == name) {
+        return None;
     }
     TimeZone::get(name).ok()
 }
+
+/// A zone as the older `java.util.TimeZone` finds it: it knows abbreviations, takes offsets behind GMT only, and UTC
+/// for every other name.
+pub(super) fn lenient(name: &str) -> TimeZone {
+    let long = SHORT_NAMES.iter().find(|(short, _)| *short == name).map(|(_, long)| *long);
+    let offset = if long.is_some() || name.starts_with("GMT") { fixed(long.unwrap_or(name)) } else { None };
+    match offset {
+        Some(offset) => TimeZone::fixed(offset),
+        None => TimeZone::get(long.unwrap_or(name)).unwrap_or(TimeZone::UTC),
+    }
+}
+
+/// The abbreviations that Java knows, as `java.time.ZoneId.SHORT_IDS` lists them.
+const SHORT_NAMES: &[(&str, &str)] = &[
+    ("ACT", "Australia/Darwin"),
+    ("AET", "Australia/Sydney"),
+    ("AGT", "America/Argentina/Buenos_Aires"),
+    ("ART", "Africa/Cairo"),
+    ("AST", "America/Anchorage"),
+    ("BET", "America/Sao_Paulo"),
+    ("BST", "Asia/Dhaka"),
+    ("CAT", "Africa/Harare"),
+    ("CNT", "America/St_Johns"),
+    ("CST", "America/Chicago"),
+    ("CTT", "Asia/Shanghai"),
+    ("EAT", "Africa/Addis_Ababa"),
+    ("ECT", "Europe/Paris"),
+    ("EST", "-05:00"),
+    ("HST", "-10:00"),
+    ("IET", "America/Indiana/Indianapolis"),
+    ("IST", "Asia/Kolkata"),
+    ("JST", "Asia/Tokyo"),
+    ("MIT", "Pacific/Apia"),
+    ("MST", "-07:00"),
+    ("NET", "Asia/Yerevan"),
+    ("NST", "Pacific/Auckland"),
+    ("PLT", "Asia/Karachi"),
+    ("PNT", "America/Phoenix"),
+    ("PRT", "America/Puerto_Rico"),
+    ("PST", "America/Los_Angeles"),
+    ("SST", "Pacific/Guadalcanal"),
+    ("VST", "Asia/Ho_Chi_Minh"),
+];
 
 /// `GMT+8`, `UTC+08:00`, `+0530`.
 fn fixed(name: &str) -> Option<Offset> {

@@ -50,6 +50,10 @@ fn explicit(from: &Type, to: &Type) -> Result<()> {
         (Char(_) | VarChar(_), IntervalYearMonth | IntervalDaySecond) => {
             return Err(Error::unsupported(format!("CAST from {from} to {to}")));
         }
+        (from, IntervalYearMonth | IntervalDaySecond) if from.is_integer() => {
+            return Err(Error::unsupported(format!("CAST from {from} to {to}"))
+                .help("multiply an interval: n * INTERVAL '1' SECOND"));
+        }
         (_, IntervalYearMonth | IntervalDaySecond | Null) => false,
         (Char(_) | VarChar(_), _) | (_, Char(_) | VarChar(_)) => true,
         (Boolean, to) => to.is_numeric() || *to == Boolean,

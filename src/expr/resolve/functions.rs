@@ -228,13 +228,21 @@ fn pattern(name: &str, args: &mut Args) -> Result<Expr> {
     Ok(call(Function::Text(text), all, kind, true))
 }
 
-/// IS_ALPHA, IS_DIGIT and IS_DECIMAL: FALSE for NULL. Of what is no string, only integers are decimal.
+/// IS_ALPHA, IS_DIGIT and IS_DECIMAL: FALSE for NULL. Of a number, its type alone decides, as in Flink.
 fn is_made_of(name: &str, args: &mut Args) -> Result<Expr> {
     args.count(1, 1)?;
     let arg = args.take();
-    if !kind_of(&arg).is_string() {
-        let integer = name == "IS_DECIMAL" && kind_of(&arg).is_integer();
-        return if integer { operators::is_null(arg, true) } else { Ok(literal::literal_bool(false)) };
+    let kind = kind_of(&arg);
+    if kind.is_numeric() {
+        let floating = matches!(kind, Type::Float | Type::Double);
+        return Ok(literal::literal_bool(match name {
+            "IS_DIGIT" => kind.is_integer(),
+            "IS_DECIMAL" => kind.is_integer() || floating,
+            _ => false,
+        }));
+    }
+    if !kind.is_string() {
+        return Err(args.mismatch("a string or a number", &arg));
     }
     let text = match name {
         "IS_ALPHA" => Text::IsAlpha,

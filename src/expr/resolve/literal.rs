@@ -103,7 +103,9 @@ pub fn literal_timestamp(text: &str) -> Result<Expr> {
 /// # Errors
 /// A text that is no date.
 pub fn literal_date(text: &str) -> Result<Expr> {
+    let year_0 = text.trim().starts_with("0000");
     let days = parse_date(text)
+        .filter(|_| !year_0)
         .ok_or_else(|| Error::script(format!("'{text}' is no DATE")).help("write DATE '2024-05-01'"))?;
     Ok(Expr::literal(Scalar::Int(days.into()), Type::Date.not_null()))
 }

@@ -33,7 +33,7 @@ pub use literal::{
 pub use names::{is_function, names};
 pub use nested::{array, field, fields, map, row, subscript};
 pub use operators::{between, binary, case, in_list, is_false, is_null, is_true, is_unknown, like, similar, unary};
-pub use temporal::time_difference;
+pub use temporal::{overlaps, time_difference};
 pub use types::common_type;
 
 /// A kernel's call.

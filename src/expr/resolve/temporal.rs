@@ -1,9 +1,10 @@
 //! Dates, times and intervals: operators and functions.
 
-use super::super::eval::{Arithmetic, Function, Time, Unit};
+use super::super::eval::{Arithmetic, Function, Time, Unit, is_zone};
 use super::functions::Args;
 use super::{Expr, call, cannot_apply, convert, kind_of, literal, strict};
 use crate::error::{Error, Result, nearest};
+use crate::expr::Scalar;
 use crate::types::Type;
 
 fn is_interval(kind: &Type) -> bool {
@@ -68,6 +69,26 @@ pub fn time_difference(left: Expr, right: Expr, months: bool) -> Result<Expr> {
     }
     let kind = if months { Type::IntervalYearMonth } else { Type::IntervalDaySecond };
     Ok(strict(Function::Time(Time::Between), vec![right, left], kind))
+}
+
+/// `(start, end) OVERLAPS (start, end)`: whether two periods share a moment, their bounds included. An end may be an
+/// interval from the start, and stand before it.
+///
+/// # Errors
+/// What is no time, or times that cannot be compared (kind Script).
+pub fn overlaps(left: (Expr, Expr), right: (Expr, Expr)) -> Result<Expr> {
+    let bounds = |(start, end): (Expr, Expr)| -> Result<(Expr, Expr)> {
+        if !is_point(kind_of(&start)) {
+            return Err(cannot_apply("OVERLAPS", &[&start, &end]));
+        }
+        let end = if is_interval(kind_of(&end)) { super::operators::binary("+", start.clone(), end)? } else { end };
+        let both = vec![start, end];
+        Ok((super::function("LEAST", both.clone())?, super::function("GREATEST", both)?))
+    };
+    let (left, right) = (bounds(left)?, bounds(right)?);
+    let before = super::operators::binary("<=", left.0, right.1)?;
+    let after = super::operators::binary("<=", right.0, left.1)?;
+    super::operators::binary("AND", before, after)
 }
 
 fn unit_of(name: &str, expr: &Expr) -> Result<Unit> {
@@ -218,9 +239,11 @@ pub(super) fn round(name: &str, value: Expr, unit: &Expr) -> Result<Expr> {
 fn difference(args: &mut Args) -> Result<Expr> {
     args.count(3, 3)?;
     let unit = unit_of("TIMESTAMPDIFF", &args.take())?;
-    let known = unit.millis().is_some() || matches!(unit, Unit::Year | Unit::Quarter | Unit::Month);
+    use Unit::{Century, Decade, Microsecond, Millennium, Month, Nanosecond, Quarter, Year};
+    let known = unit.millis().is_some()
+        || matches!(unit, Millennium | Century | Decade | Year | Quarter | Month | Microsecond | Nanosecond);
     if !known {
-        return Err(Error::script("TIMESTAMPDIFF counts units from YEAR down to MILLISECOND"));
+        return Err(Error::script("TIMESTAMPDIFF counts units from MILLENNIUM down to NANOSECOND"));
     }
     let (from, to) = (args.take(), args.take());
     let fits = |expr: &Expr| kind_of(expr).is_timestamp() || matches!(kind_of(expr), Type::Date | Type::Null);
@@ -232,7 +255,8 @@ fn difference(args: &mut Args) -> Result<Expr> {
     if zoned(&from) != zoned(&to) {
         return Err(Error::script("TIMESTAMPDIFF takes two TIMESTAMP_LTZ or none").help("CAST one of them"));
     }
-    Ok(strict(Function::Time(Time::Difference(unit)), vec![from, to], Type::Int))
+    let kind = if unit == Nanosecond { Type::BigInt } else { Type::Int };
+    Ok(strict(Function::Time(Time::Difference(unit)), vec![from, to], kind))
 }
 
 /// TIMESTAMPADD(unit, n, x) is x plus n intervals.
@@ -269,13 +293,24 @@ fn to_timestamp_ltz(args: &mut Args) -> Result<Expr> {
         while args.is_left() {
             all.push(args.text()?);
         }
-        return Ok(call(Function::Time(Time::ToTimestampLtz), all, Type::TimestampLtz(3), true));
+        if let Some(name) = all.get(2).and_then(literal::text_of)
+            && !is_zone(name)
+        {
+            return Err(Error::script(format!("unknown time zone '{name}'"))
+                .help("use a name like 'Europe/Berlin', 'UTC' or 'GMT+08:00'"));
+        }
+        // A pattern with more digits of the second makes them part of the type.
+        let digits = all.get(1).and_then(literal::text_of).map_or(0, |pattern| pattern.matches('S').count());
+        let precision = u8::try_from(digits.clamp(3, 9)).unwrap_or(9);
+        return Ok(call(Function::Time(Time::ToTimestampLtz), all, Type::TimestampLtz(precision), true));
     }
     if !kind.is_numeric() && kind != Type::Null {
         return Err(Error::script(format!("TO_TIMESTAMP_LTZ takes a number or a text, not {kind}")));
     }
-    let mut all = vec![convert(first, &Type::BigInt)];
+    let floating = matches!(kind, Type::Float | Type::Double);
+    let mut first = first;
     let mut precision = 3;
+    let mut second = None;
     if args.is_left() {
         let digits = args.integer(&Type::Int)?;
         if let Some(given) = literal::integer_of(&digits) {
@@ -284,8 +319,16 @@ fn to_timestamp_ltz(args: &mut Args) -> Result<Expr> {
                 .filter(|digits| *digits <= 9)
                 .ok_or_else(|| Error::script(format!("TO_TIMESTAMP_LTZ takes a precision of 0 to 9, not {given}")))?;
         }
-        all.push(digits);
+        second = Some(digits);
     }
+    if floating && second.as_ref().is_some_and(|digits| literal::integer_of(digits) == Some(0)) {
+        // Of seconds as a DOUBLE, the milliseconds count.
+        let thousand = Expr::literal(Scalar::Double(1000.0), Type::Double.not_null());
+        first = super::operators::arithmetic("*", convert(first, &Type::Double), thousand)?;
+        second = None;
+    }
+    let mut all = vec![convert(first, &Type::BigInt)];
+    all.extend(second);
     if args.is_left() {
         return Err(Error::script("TO_TIMESTAMP_LTZ of a number takes one or two arguments"));
     }
