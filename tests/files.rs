@@ -217,6 +217,10 @@ fn a_table_that_is_stdout_prints_rows_of_its_format_in_order() {
         .map(|cells| format!("{{\"k\":\"{}\",\"v\":{}}}\n", cells[1], cells[2]))
         .collect();
     assert_eq!(text(&output.stdout), expected);
+    let header = sink.replace("'json'", "'csv', 'csv.header' = 'true'");
+    let script = events("'path' = '-'") + &header + "INSERT INTO o SELECT k, v FROM e;";
+    let output = with_stdin(folder.path(), &script, rows(2).into_bytes());
+    assert_eq!(text(&output.stdout), "k,v\nk0,0\nk1,19\n");
 }
 
 #[test]
