@@ -25,7 +25,7 @@ fn columns() -> Vec<(Type, ArrayRef)> {
         (Type::Boolean, Arc::new(BooleanArray::from(of(number, |v| v > 0)))),
         (Type::TinyInt, Arc::new(Int8Array::from(of(number, |v| v as i8)))),
         (Type::SmallInt, Arc::new(Int16Array::from(of(number, |v| v as i16)))),
-        (Type::Int, Arc::new(Int32Array::from(of(number, |v| v as i32 * 90_000_000)))),
+        (Type::Int, Arc::new(Int32Array::from(of(number, |v| (v as i32).wrapping_mul(90_000_000))))),
         (Type::BigInt, Arc::new(Int64Array::from(of(number, |v| v << 56)))),
         (Type::Float, Arc::new(Float32Array::from(of(number, |v| v as f32)))),
         (Type::Double, Arc::new(Float64Array::from(of(number, |v| v as f64)))),

@@ -144,8 +144,8 @@ impl Pattern {
     }
 
     /// Reads the beginning of a text as Java's SimpleDateFormat does: parts out of range carry over.
-    /// Milliseconds on the wall clock.
-    pub(super) fn parse_lenient(&self, text: &str) -> Option<i64> {
+    /// Milliseconds on the wall clock, and how many milliseconds that clock is ahead of UTC where the text says it.
+    pub(super) fn parse_with_offset(&self, text: &str) -> Option<(i64, Option<i64>)> {
         let mut fields = Fields::default();
         let mut rest = text;
         for (at, item) in self.items.iter().enumerate() {
@@ -160,7 +160,12 @@ impl Pattern {
                 Item::OptionalStart | Item::OptionalEnd => return None,
             }
         }
-        fields.lenient()
+        Some((fields.lenient()?, fields.offset.map(|seconds| seconds * 1000)))
+    }
+
+    /// As [`Pattern::parse_with_offset`]; an offset is read over.
+    pub(super) fn parse_lenient(&self, text: &str) -> Option<i64> {
+        self.parse_with_offset(text).map(|(local, _)| local)
     }
 }
 
@@ -318,6 +323,8 @@ struct Fields {
     minute: Option<i64>,
     second: Option<i64>,
     nanos: Option<i64>,
+    /// Seconds ahead of UTC.
+    offset: Option<i64>,
 }
 
 fn is_number(letter: char, count: usize) -> bool {
@@ -461,15 +468,29 @@ fn read_name<'a>(fields: &mut Fields, letter: char, text: &'a str) -> Option<&'a
             }
         }
         'X' | 'x' | 'Z' => {
-            if let Some(rest) = text.strip_prefix('Z') {
-                return Some(rest);
-            }
-            let rest = text.strip_prefix(['+', '-'])?;
-            let length = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b':').count();
-            if length < 2 { None } else { rest.get(length..) }
+            let (seconds, rest) = read_offset(text)?;
+            fields.offset = Some(seconds);
+            Some(rest)
         }
         _ => None,
     }
+}
+
+/// `Z`, or a sign with hours, and minutes and seconds with or without colons: in seconds, and what follows.
+fn read_offset(text: &str) -> Option<(i64, &str)> {
+    if let Some(rest) = text.strip_prefix('Z') {
+        return Some((0, rest));
+    }
+    let rest = text.strip_prefix(['+', '-'])?;
+    let length = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b':').count();
+    let (offset, rest) = rest.split_at(length);
+    let digits: Vec<i64> = offset.bytes().filter(u8::is_ascii_digit).map(|digit| i64::from(digit - b'0')).collect();
+    if length < 2 {
+        return None;
+    }
+    let part = |at: usize| digits.get(at).unwrap_or(&0) * 10 + digits.get(at + 1).unwrap_or(&0);
+    let seconds = part(0) * 3600 + part(2) * 60 + part(4);
+    Some((if text.starts_with('-') { -seconds } else { seconds }, rest))
 }
 
 impl Fields {

@@ -482,8 +482,11 @@ fn unix_timestamp(value: &Value, pattern: Option<&Value>, count: usize, context:
         let Some(pattern) = pattern else {
             return Ok(None);
         };
-        let local = pattern.parse_lenient(text);
-        Ok(Some(local.map_or(i64::MIN, |local| zone::from_local_later(&zone, local).div_euclid(1000))))
+        let millis = pattern.parse_with_offset(text).map(|(local, offset)| match offset {
+            Some(offset) => local.saturating_sub(offset),
+            None => zone::from_local_later(&zone, local),
+        });
+        Ok(Some(millis.map_or(i64::MIN, |millis| millis.div_euclid(1000))))
     })
 }
 

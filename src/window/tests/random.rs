@@ -40,7 +40,7 @@ fn rows(dice: &mut Dice, count: i64) -> Vec<Row> {
         let start = (time - 3 * dice.roll(2)).div_euclid(10) * 10;
         let key = dice.roll(keys);
         let name: String = "xyzäö".chars().take(key as usize % 5).collect();
-        let number = (dice.roll(9) as i32 - 4) * if dice.roll(9) == 0 { 900_000_000 } else { 1 };
+        let number = (dice.roll(9) as i32 - 4).wrapping_mul(if dice.roll(9) == 0 { 900_000_000 } else { 1 });
         let (double, condition) = (dice.roll(9) as f64, dice.roll(2) == 0);
         let text = ["", "a", "b", "ab", "é"][dice.roll(5) as usize].to_owned();
         Row {
