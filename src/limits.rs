@@ -11,6 +11,9 @@ pub const BATCH_ROWS_DEFAULT: usize = 8_192;
 pub const BLOCK_BYTES_DEFAULT: usize = 1 << 20;
 /// Blocks that may be read ahead of the slowest shard, per shard: bounds the memory in queues.
 pub const BLOCKS_IN_FLIGHT_PER_SHARD: usize = 3;
+/// Windows that one row may be in (HOP, CUMULATE): all of them are written when the input ends, for each key, so a slip of
+/// the unit (`INTERVAL '1' DAY` in steps of a millisecond) would fill the memory.
+pub const WINDOWS_PER_ROW_MAX: i64 = 1_000_000;
 /// Messages in one queue between a pair of shards before its sender keeps them back.
 pub const QUEUE_MESSAGES: usize = 64;
 

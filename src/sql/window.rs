@@ -11,6 +11,7 @@ use super::query::Relation;
 use super::scope::Named;
 use super::text::place_of;
 use crate::error::{Error, Place, Result, nearest};
+use crate::limits;
 use crate::plan::WindowSpec;
 use crate::types::Type;
 
@@ -330,6 +331,12 @@ fn window_spec(signature: &Signature, args: &[Option<&Ast>]) -> Result<WindowSpe
         Some(ast) => milliseconds(signature, index, ast),
     };
     let multiple = |size_ms: i64, step_ms: i64, step: &str| {
+        if size_ms % step_ms == 0 && size_ms / step_ms > limits::WINDOWS_PER_ROW_MAX {
+            let (windows, most) = (size_ms / step_ms, limits::WINDOWS_PER_ROW_MAX);
+            let error =
+                Error::script(format!("each row would be in {windows} windows of {}; {most} at most", signature.name));
+            return Err(located(error.help(format!("choose a longer {step}")), args[2].expect("required")));
+        }
         if size_ms % step_ms == 0 {
             return Ok(());
         }

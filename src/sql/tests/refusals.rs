@@ -29,6 +29,7 @@ fn sizes_of_windows_are_checked() {
         ("HOP(TABLE src, DESCRIPTOR(ts), INTERVAL «'4' SECOND, INTERVAL '10' SECOND)", "multiple of the slide"),
         ("HOP(TABLE src, DESCRIPTOR(ts), INTERVAL «'10' SECOND, INTERVAL '5' SECOND)", "multiple of the slide"),
         ("CUMULATE(TABLE src, DESCRIPTOR(ts), INTERVAL «'3' SECOND, INTERVAL '10' SECOND)", "multiple of the step"),
+        ("HOP(TABLE src, DESCRIPTOR(ts), INTERVAL «'0.001' SECOND, INTERVAL '1' DAY)", "86400000 windows of HOP"),
         ("SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL «'-5' MINUTE)", "gap of SESSION must be positive"),
         ("TUMBLE(TABLE src, DESCRIPTOR(ts), «10)", "the size of TUMBLE is an interval"),
     ];
