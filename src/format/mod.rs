@@ -18,7 +18,7 @@ pub use self::json::JsonOptions;
 pub use self::parquet::{ParquetPart, ParquetReader, append_parquet_parts, parquet_is_empty};
 pub use self::parse::TimestampStyle;
 pub use self::path::{InputFile, local_path};
-pub use self::text::{Failure, Output, Step, TextDecoder};
+pub use self::text::{Failure, Notes, Output, Step, TextDecoder, record_text};
 
 use arrow::array::RecordBatch;
 

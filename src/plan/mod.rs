@@ -5,7 +5,7 @@
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
-pub use crate::options::{Config, Options};
+pub use crate::options::{Config, Options, Quarantine};
 use crate::types::Schema;
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.

@@ -33,7 +33,7 @@ use crate::time::Watermark;
 use crate::window::{Deadlines, WindowOperator, operator};
 use chain::Flow;
 use program::{Producer, Program, Target};
-use reader::{Block, Reader, ScanContext, SplitEntry};
+use reader::{AsideOutput, Block, Reader, ScanContext, SplitEntry};
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub struct Shard {
     /// By stage: which of the rows on their way there need a mark.
     deadlines: Vec<Deadlines>,
     outputs: Vec<Option<Box<dyn Output>>>,
+    aside: Option<Box<dyn AsideOutput>>,
     metrics: Arc<ShardMetrics>,
 }
 
@@ -89,19 +90,21 @@ pub struct ShardParts {
     pub endpoint: Endpoint,
     /// One a sink of the program.
     pub outputs: Vec<Box<dyn Output>>,
+    /// Takes the records that are set aside; none: the first of them is an error. The splits must be opened alike.
+    pub aside: Option<Box<dyn AsideOutput>>,
     pub metrics: Arc<ShardMetrics>,
 }
 
 impl Shard {
     pub fn new(parts: ShardParts) -> Result<Self> {
-        let ShardParts { program, progress, splits, endpoint, outputs, metrics } = parts;
+        let ShardParts { program, progress, splits, endpoint, outputs, aside, metrics } = parts;
         let shards = endpoint.shards();
         let inbox = program.ports.iter().map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect();
         Ok(Shard {
             id: endpoint.shard(),
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
             sequencer: Sequencer::new(&progress),
-            reader: Reader::new(progress.clone(), splits.clone()),
+            reader: Reader::new(progress.clone(), splits.clone(), aside.is_some()),
             operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
             deadlines: program.stages.iter().map(|stage| Deadlines::new(&stage.spec)).collect::<Result<_>>()?,
             outputs: outputs.into_iter().map(Some).collect(),
@@ -112,6 +115,7 @@ impl Shard {
             splits,
             endpoint,
             inbox,
+            aside,
             metrics,
         })
     }
@@ -181,12 +185,13 @@ impl Shard {
         self.sequencer.watermark_of(feeds)
     }
 
-    fn route_block(&mut self, step: Step, block: Block) -> Result<()> {
+    fn route_block(&mut self, step: Step, mut block: Block) -> Result<()> {
         let program = self.program.clone();
         let branch = &program.branches[self.splits[step.split].branch];
-        self.metrics.rows_decoded.add(block.stats.rows);
-        self.metrics.rows_malformed.add(block.stats.malformed);
-        self.metrics.bytes_read.add(block.stats.bytes);
+        self.count(&block);
+        if let Some(output) = &mut self.aside {
+            output.take(step.seq, step.split, std::mem::take(&mut block.stats.aside))?;
+        }
         let stage = match branch.to {
             Target::Port(port) => Some(program.ports[port].stage),
             Target::Sink(_) => None,
@@ -230,6 +235,14 @@ impl Shard {
             }
         }
         Ok(())
+    }
+
+    fn count(&self, block: &Block) {
+        self.metrics.rows_decoded.add(block.stats.rows);
+        self.metrics.rows_malformed.add(block.stats.malformed);
+        self.metrics.rows_without_time.add(block.null_times);
+        self.metrics.rows_unreadable.add(block.stats.aside.rejected.len() as u64 - block.null_times);
+        self.metrics.bytes_read.add(block.stats.bytes);
     }
 
     /// Gives the first due step to the next stage, if all of the stage's input for it is there.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, Int64Array, RecordBatch};
+use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType as ArrowType, Int64Type, SchemaRef, TimeUnit};
 
 use super::chain;
@@ -11,7 +12,7 @@ use crate::exchange::progress::Progress;
 use crate::exchange::sequence::Sequencer;
 use crate::expr::EvalContext;
 use crate::plan::ScanSpec;
-use crate::source::{BlockStats, Split};
+use crate::source::{Aside, BlockStats, Position, Reason, Rejected, Split};
 use crate::time::Watermark;
 use crate::watermark::WatermarkRule;
 
@@ -35,6 +36,8 @@ pub struct Block {
     pub block: usize,
     pub batches: Vec<ScanBatch>,
     pub stats: BlockStats,
+    /// Rows taken out because their event time is NULL.
+    pub null_times: u64,
     /// Its watermark has been told to the others.
     published: bool,
 }
@@ -56,6 +59,14 @@ pub struct Reader {
     failed: Vec<(Claim, Error)>,
     /// Per split: the state at the entry of block `known.0` is `known.1`.
     entries: Vec<(usize, u8)>,
+    /// Rows without an event time are taken out instead of failing the job.
+    set_aside: bool,
+}
+
+/// Takes what the blocks of a shard set aside.
+pub trait AsideOutput: Send {
+    /// `seq`: the place of the block in the order.
+    fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()>;
 }
 
 /// Decoded blocks that a shard may hold besides the one whose turn it is.
@@ -64,9 +75,9 @@ const AHEAD_PER_SHARD: usize = 2;
 const SPLITS_CONSIDERED: usize = 16;
 
 impl Reader {
-    pub fn new(progress: Arc<Progress>, splits: Arc<Vec<SplitEntry>>) -> Self {
+    pub fn new(progress: Arc<Progress>, splits: Arc<Vec<SplitEntry>>, set_aside: bool) -> Self {
         let entries = vec![(0, 0); splits.len()];
-        Reader { progress, splits, claim: None, pending: Vec::new(), failed: Vec::new(), entries }
+        Reader { progress, splits, claim: None, pending: Vec::new(), failed: Vec::new(), entries, set_aside }
     }
 
     /// Claims a block if there is one to claim, and tells the others how its state changes. True if it did.
@@ -106,17 +117,18 @@ impl Reader {
         let source = self.splits[split].split.clone();
         let scan = scan_of(self.splits[split].branch);
         let mut batches = Vec::new();
-        let mut rows_before = 0;
+        let mut null_times = NullTimes { rows_before: 0, rows: Vec::new(), set_aside: self.set_aside };
         let result = source.decode(block, entry, batch_rows, &mut |batch| {
-            let decoded = scan.evaluate(&batch).map_err(|fault| match fault {
-                Fault::NullTime(row) => self.null_time(&scan, split, block, rows_before + row),
+            let rows = scan.evaluate(&batch, &mut null_times).map_err(|fault| match fault {
+                Fault::NullTime(row) => null_time(&scan, source.as_ref(), (block, entry), row),
                 Fault::Error(error) => error.in_file(source.name()),
             })?;
-            rows_before += batch.num_rows();
-            batches.push(decoded);
+            batches.push(rows);
             Ok(())
         });
         self.claim = None;
+        let null_times = null_times.rows;
+        let result = result.and_then(|stats| with_null_times(stats, source.as_ref(), (block, entry), &null_times));
         let stats = match result {
             Ok(stats) => stats,
             Err(error) => {
@@ -129,7 +141,7 @@ impl Reader {
             let watermark = after(rule, Watermark::MIN, &batches);
             self.progress.publish_watermark(split, block, watermark.0);
         }
-        self.pending.push(Block { split, block, batches, stats, published });
+        self.pending.push(Block { split, block, batches, stats, null_times: null_times.len() as u64, published });
         Ok(true)
     }
 
@@ -169,24 +181,45 @@ impl Reader {
         self.entries[split] = (known, state);
         Some(state)
     }
+}
 
-    /// Counts the rows before the block, which only an error needs.
-    fn null_time(&self, scan: &ScanContext, split: usize, block: usize, row: usize) -> Error {
-        let source = &self.splits[split].split;
-        let (mut state, mut rows) = (0, row as u64 + 1);
-        for earlier in 0..block {
-            let counted = source.decode(earlier, state, 8_192, &mut |_| Ok(())).map_or(0, |stats| stats.rows);
-            rows += counted;
-            state = self.progress.exit_state(split, earlier, state).unwrap_or(0);
-        }
-        let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
-        Error::data(format!(
-            "{}: row {rows}: the event time `{column}` of table {} is NULL",
-            source.name(),
-            scan.spec.table
-        ))
-        .help(format!("filter or repair such rows before they are read, or make `{column}` a computed column, for example COALESCE(…)"))
+/// Adds the rows of a block that have no event time to what it sets aside.
+fn with_null_times(
+    mut stats: BlockStats,
+    source: &dyn Split,
+    (block, entry): (usize, u8),
+    rows: &[u64],
+) -> Result<BlockStats> {
+    if !rows.is_empty() {
+        let records = source.records(block, entry, rows)?.into_iter();
+        let rejected = &mut stats.aside.rejected;
+        rejected.extend(records.map(|(position, text)| Rejected { position, reason: Reason::NullTime, text }));
+        rejected.sort_by_key(|rejected| rejected.position.order());
     }
+    Ok(stats)
+}
+
+/// The error of a row of a block; says where its record stands.
+#[cold]
+fn null_time(scan: &ScanContext, source: &dyn Split, (block, entry): (usize, u8), row: u64) -> Error {
+    let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
+    let what = format!("the event time `{column}` of table {} is NULL", scan.spec.table);
+    let position = match source.records(block, entry, &[row]) {
+        Ok(records) => records.first().map(|(position, _)| *position),
+        Err(error) => return error,
+    };
+    let error = match position {
+        Some(Position::Text(extent)) => {
+            let (line, column) = source.extent_before(block).then(extent).place();
+            Error::data(what).at(line, column)
+        }
+        Some(Position::Row(row)) => Error::data(format!("row {row}: {what}")),
+        None => Error::data(what),
+    };
+    error.in_file(source.name()).help(format!(
+        "repair or filter such rows before they are read, make `{column}` a computed column, for example COALESCE(…), \
+         or set 'transom.quarantine.path' to a file that takes them"
+    ))
 }
 
 fn after(rule: WatermarkRule, start: Watermark, batches: &[ScanBatch]) -> Watermark {
@@ -201,23 +234,51 @@ pub struct ScanContext<'a> {
     pub context: &'a EvalContext,
 }
 
+/// The rows of a block that have no event time.
+struct NullTimes {
+    /// Rows of the batches before.
+    rows_before: u64,
+    rows: Vec<u64>,
+    /// They are taken out; else the first one is a fault.
+    set_aside: bool,
+}
+
 enum Fault {
-    NullTime(usize),
+    NullTime(u64),
     Error(Error),
 }
 
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Error(error)
+    }
+}
+
 impl ScanContext<'_> {
-    fn evaluate(&self, physical: &RecordBatch) -> std::result::Result<ScanBatch, Fault> {
-        let rows = chain::project(&self.spec.columns, self.schema, physical, self.context).map_err(Fault::Error)?;
+    fn evaluate(&self, physical: &RecordBatch, null_times: &mut NullTimes) -> std::result::Result<ScanBatch, Fault> {
+        let rows = chain::project(&self.spec.columns, self.schema, physical, self.context)?;
         let Some(watermark) = &self.spec.watermark else { return Ok(ScanBatch { rows, watermarks: None }) };
-        if let Some(nulls) = rows.column(watermark.time).nulls().filter(|nulls| nulls.null_count() > 0) {
-            let row = (0..rows.num_rows()).find(|&row| nulls.is_null(row)).unwrap_or(0);
-            return Err(Fault::NullTime(row));
-        }
-        let values = watermark.expression.eval(&rows, self.context).map_err(Fault::Error)?;
+        let rows = null_times.take_out(rows, watermark.time)?;
+        let values = watermark.expression.eval(&rows, self.context)?;
         let milliseconds = arrow::compute::cast(&values, &ArrowType::Timestamp(TimeUnit::Millisecond, None))
             .and_then(|values| arrow::compute::cast(&values, &ArrowType::Int64))
-            .map_err(|error| Fault::Error(error.into()))?;
+            .map_err(Error::from)?;
         Ok(ScanBatch { rows, watermarks: Some(milliseconds.as_primitive::<Int64Type>().clone()) })
+    }
+}
+
+impl NullTimes {
+    /// The rows that have a time.
+    fn take_out(&mut self, rows: RecordBatch, time: usize) -> std::result::Result<RecordBatch, Fault> {
+        let before = self.rows_before;
+        self.rows_before += rows.num_rows() as u64;
+        let Some(nulls) = rows.column(time).nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(rows) };
+        let mut null_rows = (0..nulls.len()).filter(|&row| nulls.is_null(row)).map(|row| before + row as u64);
+        if !self.set_aside {
+            return Err(Fault::NullTime(null_rows.next().unwrap_or(before)));
+        }
+        self.rows.extend(null_rows);
+        let keep = BooleanArray::new(nulls.inner().clone(), None);
+        Ok(filter_record_batch(&rows, &keep).map_err(Error::from)?)
     }
 }

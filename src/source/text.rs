@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt;
 
 use arrow::array::RecordBatch;
 
+use super::aside::{Aside, Extent, Measure, Position, Reason, Rejected};
 use super::{BlockStats, Split, Transition};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::format::{Failure, FormatSpec, InputFile, Step, local_path};
+use crate::format::{Failure, FormatSpec, InputFile, Notes, Step, local_path, record_text};
 use crate::plan::{FilesSpec, ScanSpec};
 use crate::types::Schema;
 
@@ -30,6 +31,7 @@ pub(super) struct TextSplit {
     format: FormatSpec,
     schema: Schema,
     projection: Vec<usize>,
+    set_aside: bool,
 }
 
 thread_local! {
@@ -69,7 +71,12 @@ impl TextSplit {
             format: files.format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
+            set_aside: false,
         })
+    }
+
+    pub fn setting_aside(self, set_aside: bool) -> Self {
+        TextSplit { set_aside, ..self }
     }
 
     fn with_file<R>(&self, use_file: impl FnOnce(&File) -> Result<R>) -> Result<R> {
@@ -114,29 +121,35 @@ impl TextSplit {
         Ok(())
     }
 
+    /// Decodes a part of the file; the counts of rows and skipped records, and what was noted, with the window.
     fn decode_in(
         &self,
         (file, buffer): (&File, &mut Vec<u8>),
         (start, end): (u64, u64),
-        entry: u8,
-        batch_rows: usize,
+        (entry, batch_rows, notes): (u8, usize, Notes),
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+        noted: &mut dyn FnMut(&Notes, &[u8]),
     ) -> Result<(u64, u64)> {
         let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
             return Err(Error::internal("a text split of a format that is no text"));
         };
+        *decoder.notes() = notes;
         let mut window = self.window(file, buffer, start);
         self.fill(&mut window, end + TAIL_BYTES as u64)?;
         let first = (start - window.start) as usize;
         let limit = (end - window.start) as usize;
         let before = first.checked_sub(1).map(|at| window.buffer[at]);
         let Some(mut at) = decoder.enter(window.bytes(), first, limit, entry, before) else {
+            noted(decoder.notes(), window.bytes());
             return decoder.finish(out);
         };
         loop {
             let loaded = window.start + window.filled as u64;
             match decoder.decode(window.bytes(), at, limit, loaded >= self.input.bytes(), out) {
-                Ok(Step::Done) => return decoder.finish(out),
+                Ok(Step::Done) => {
+                    noted(decoder.notes(), window.bytes());
+                    return decoder.finish(out);
+                }
                 Ok(Step::More(record)) => {
                     at = record;
                     if window.filled - at > RECORD_BYTES_MAX {
@@ -159,25 +172,78 @@ impl TextSplit {
     /// does while all is well.
     #[cold]
     fn locate(&self, file: &File, offset: u64, error: Error) -> Error {
+        let (line, column) = self.measure(file, offset).place();
+        error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
+    }
+}
+
+impl TextSplit {
+    /// The text of the file before an offset.
+    fn measure(&self, file: &File, offset: u64) -> Extent {
+        let mut measure = self.measure_after(0);
         let mut chunk = vec![0u8; 1 << 16];
-        let (mut line, mut column, mut at) = (1u64, 1u64, self.origin);
-        let lone_returns = matches!(self.format, FormatSpec::Csv(_));
-        let mut before = 0u8;
+        let mut at = self.origin;
         while at < offset {
             let wanted = (offset - at).min(chunk.len() as u64) as usize;
             let Ok(count @ 1..) = file.read_at(&mut chunk[..wanted], at) else { break };
-            for byte in &chunk[..count] {
-                match byte {
-                    b'\n' if lone_returns && before == b'\r' => column = 1,
-                    b'\n' => (line, column) = (line + 1, 1),
-                    b'\r' if lone_returns => (line, column) = (line + 1, 1),
-                    _ => column += u64::from(byte & 0xC0 != 0x80),
-                }
-                before = *byte;
-            }
+            measure.add(&chunk[..count]);
             at += count as u64;
         }
-        error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
+        measure.extent
+    }
+
+    fn measure_after(&self, before: u8) -> Measure {
+        Measure { before, lone_returns: matches!(self.format, FormatSpec::Csv(_)), ..Measure::default() }
+    }
+
+    /// Hands a block's window and what was noted of it to `noted`; else as [`Split::decode`].
+    fn decode_noting(
+        &self,
+        block: usize,
+        (entry, batch_rows, notes): (u8, usize, Notes),
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+        noted: &mut dyn FnMut(&Notes, &[u8]),
+    ) -> Result<(u64, u64)> {
+        // Taken out, not borrowed: `out` may well decode a block itself.
+        let mut buffer = WINDOW.take();
+        let how = (entry, batch_rows, notes);
+        let result = self.with_file(|file| self.decode_in((file, &mut buffer), self.range(block), how, out, noted));
+        if buffer.capacity() <= 4 * self.block_bytes as usize + RECORD_BYTES_MAX / 16 {
+            WINDOW.set(buffer);
+        }
+        result
+    }
+
+    /// The start of a block in its window, and the byte before it.
+    fn first(&self, block: usize, window: &[u8]) -> (usize, u8) {
+        let first = usize::from(self.range(block).0 > self.origin) * LOOK_BACK as usize;
+        (first, first.checked_sub(1).and_then(|at| window.get(at).copied()).unwrap_or(0))
+    }
+
+    /// What a block set aside, with the places of the faults.
+    fn aside(&self, block: usize, notes: &Notes, window: &[u8]) -> Aside {
+        let (first, before) = self.first(block, window);
+        let (start, end) = self.range(block);
+        let mut measure = self.measure_after(before);
+        let mut at = first;
+        let mut rejected = Vec::with_capacity(notes.rejects.len());
+        for reject in &notes.rejects {
+            if reject.at < at {
+                // The fault of a record before lies further on than this one.
+                measure = self.measure_after(before);
+                at = first;
+            }
+            measure.add(&window[at..reject.at]);
+            at = reject.at;
+            rejected.push(Rejected {
+                position: Position::Text(measure.extent),
+                reason: Reason::Unreadable(reject.reason.clone()),
+                text: reject.text.clone(),
+            });
+        }
+        let mut whole = self.measure_after(before);
+        whole.add(&window[first..first + (end - start) as usize]);
+        Aside { extent: whole.extent, rejected }
     }
 }
 
@@ -246,14 +312,39 @@ impl Split for TextSplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<BlockStats> {
-        let range = self.range(block);
-        // Taken out, not borrowed: `out` may well decode a block itself.
-        let mut buffer = WINDOW.take();
-        let result = self.with_file(|file| self.decode_in((file, &mut buffer), range, entry, batch_rows, out));
-        if buffer.capacity() <= 4 * self.block_bytes as usize + RECORD_BYTES_MAX / 16 {
-            WINDOW.set(buffer);
-        }
-        let (rows, malformed) = result?;
-        Ok(BlockStats { rows, malformed, bytes: range.1 - range.0 })
+        let (start, end) = self.range(block);
+        let mut aside = Aside::default();
+        let notes = Notes { set_aside: self.set_aside, ..Notes::default() };
+        let (rows, malformed) = self.decode_noting(block, (entry, batch_rows, notes), out, &mut |notes, window| {
+            if self.set_aside {
+                aside = self.aside(block, notes, window);
+            }
+        })?;
+        Ok(BlockStats { rows, malformed, bytes: end - start, aside })
+    }
+
+    fn records(&self, block: usize, entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        let mut records = Vec::with_capacity(rows.len());
+        let notes = Notes { set_aside: self.set_aside, trace: true, ..Notes::default() };
+        self.decode_noting(
+            block,
+            (entry, crate::limits::BATCH_ROWS_DEFAULT, notes),
+            &mut |_| Ok(()),
+            &mut |notes, window| {
+                let (mut at, before) = self.first(block, window);
+                let mut measure = self.measure_after(before);
+                for record in rows.iter().filter_map(|&row| notes.records.get(row as usize)) {
+                    measure.add(&window[at.min(record.start)..record.start]);
+                    at = record.start;
+                    records.push((Position::Text(measure.extent), record_text(&window[record.clone()])));
+                }
+            },
+        )?;
+        Ok(records)
+    }
+
+    fn extent_before(&self, block: usize) -> Extent {
+        let start = self.range(block).0;
+        self.with_file(|file| Ok(self.measure(file, start))).unwrap_or_default()
     }
 }

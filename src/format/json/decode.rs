@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::column::Values;
 use super::super::convert::{JsonKind, Misfit, push_json};
 use super::super::remedy;
-use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
+use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
 use super::JsonOptions;
 use super::encode::string;
 use super::shape::{Reader, Shape};
@@ -188,6 +188,10 @@ impl JsonDecoder {
     }
 
     fn learn(&mut self, line: &[u8]) {
+        if self.rows.notes.trace {
+            // Rows that a shape reads are not traced.
+            return;
+        }
         self.surprises += 1;
         if self.surprises > 256 && !self.surprises.is_multiple_of(64) {
             return;
@@ -217,7 +221,9 @@ impl JsonDecoder {
         let wrong = if invalid < end && self.reads_to(line, invalid - at) {
             Wrong::Field(invalid - at - bom, not_utf8())
         } else {
-            match self.line(line, out)? {
+            let read = self.line(line, out)?;
+            self.rows.trace(at..end);
+            match read {
                 Ok(()) => {
                     self.learn(line);
                     return Ok(());
@@ -226,7 +232,7 @@ impl JsonDecoder {
             }
         };
         self.rows.roll_back();
-        if self.options.ignore_parse_errors {
+        if self.options.ignore_parse_errors && !self.rows.notes.set_aside {
             self.rows.malformed += 1;
             return Ok(());
         }
@@ -246,6 +252,10 @@ impl JsonDecoder {
                 (fault.at, error.help(remedy))
             }
         };
+        if self.rows.notes.set_aside {
+            self.rows.reject(bytes, at..end, at + bom + place, &error);
+            return Ok(());
+        }
         Err(Failure::At(at + bom + place, error))
     }
 
@@ -345,5 +355,9 @@ impl TextDecoder for JsonDecoder {
     fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)> {
         self.rows.flush(out)?;
         Ok(self.rows.totals())
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        &mut self.rows.notes
     }
 }

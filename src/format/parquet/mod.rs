@@ -1,6 +1,7 @@
 //! Parquet, by way of the parquet crate's Arrow reader and writer.
 
 mod cast;
+mod json;
 mod read;
 mod write;
 

@@ -103,26 +103,92 @@ impl ParquetReader {
         self.blocks.get(block).map_or(0, |block| block.bytes)
     }
 
-    /// Decodes one block; the number of its rows.
+    /// Rows of the file before a block.
+    pub fn first_row(&self, block: usize) -> u64 {
+        self.blocks.iter().take(block).map(|block| block.rows as u64).sum()
+    }
+
+    /// Decodes one block; the number of rows handed out. `rejects` takes, where it is there, the number within the
+    /// block (from 0) of each row that has no value of the declared type, and what is wrong with it.
     ///
     /// # Errors
     /// Data, with the row group and row in the message; what `out` returned.
-    pub fn decode(&self, block: usize, batch_rows: usize, out: Output<'_>) -> Result<u64> {
+    pub fn decode(
+        &self,
+        block: usize,
+        batch_rows: usize,
+        mut rejects: Option<&mut Vec<(u64, String)>>,
+        out: Output<'_>,
+    ) -> Result<u64> {
         let Some(block) = self.blocks.get(block).copied() else {
             return Err(Error::internal(format!("{} has no block {block}", self.input.path())));
         };
-        let mut rows = 0;
+        let (mut rows, mut given) = (0, 0);
         for batch in self.reader(block, batch_rows)? {
             let batch = batch.map_err(|error| self.damaged(block, rows, &error))?;
-            let columns = (0..self.places.len()).map(|i| self.column(&batch, i, block, rows));
-            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            rows += batch.num_rows();
-            let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-                .map_err(|error| Error::internal(format!("cannot build a batch: {error}")))?;
-            out(batch)?;
+            let count = batch.num_rows();
+            let declared = match (self.declared(&batch, block, rows), &mut rejects) {
+                (Err(_), Some(rejects)) => self.readable(&batch, block, rows, rejects)?,
+                (declared, _) => declared?,
+            };
+            rows += count;
+            given += declared.num_rows();
+            if declared.num_rows() > 0 {
+                out(declared)?;
+            }
         }
-        Ok(rows as u64)
+        Ok(given as u64)
+    }
+
+    /// The batch in the declared types. `rows`: of the block, before it.
+    fn declared(&self, batch: &RecordBatch, block: Block, rows: usize) -> Result<RecordBatch> {
+        let columns = (0..self.places.len()).map(|i| self.column(batch, i, block, rows));
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map_err(|error| Error::internal(format!("cannot build a batch: {error}")))
+    }
+
+    /// The rows of a batch that can be read; the others are noted.
+    #[cold]
+    fn readable(
+        &self,
+        batch: &RecordBatch,
+        block: Block,
+        rows: usize,
+        rejects: &mut Vec<(u64, String)>,
+    ) -> Result<RecordBatch> {
+        let mut keep = Vec::with_capacity(batch.num_rows());
+        for row in 0..batch.num_rows() {
+            let fault = self.declared(&batch.slice(row, 1), block, rows + row).err();
+            keep.push(fault.is_none());
+            rejects.extend(fault.map(|error| ((rows + row) as u64, error.message().to_string())));
+        }
+        let kept = arrow::compute::filter_record_batch(batch, &keep.into())?;
+        self.declared(&kept, block, rows)
+    }
+
+    /// Some rows of a block, numbered from 0, ascending, as JSON objects of the columns that are read.
+    ///
+    /// # Errors
+    /// Data, if the block cannot be decoded.
+    pub fn rows_as_json(&self, block: usize, rows: &[u64]) -> Result<Vec<String>> {
+        let mut texts = Vec::with_capacity(rows.len());
+        let Some(block) = self.blocks.get(block).copied().filter(|_| !rows.is_empty()) else { return Ok(texts) };
+        let mut before = 0;
+        for batch in self.reader(block, crate::limits::BATCH_ROWS_DEFAULT)? {
+            let batch = batch.map_err(|error| self.damaged(block, before, &error))?;
+            let end = before + batch.num_rows();
+            let here = rows[texts.len()..].iter().map(|&row| row as usize).take_while(|row| *row < end);
+            for row in here.collect::<Vec<_>>() {
+                texts.push(super::json::row(&batch, row - before)?);
+            }
+            if texts.len() == rows.len() {
+                break;
+            }
+            before = end;
+        }
+        Ok(texts)
     }
 
     fn reader(&self, block: Block, batch_rows: usize) -> Result<ParquetRecordBatchReader> {
