@@ -46,6 +46,7 @@ pub fn run_script(
         report.statement_begins(plan)?;
         let job = job::run(plan, run, report).map_err(placed)?;
         report.statement_ends(&job)?;
+        job.warnings.iter().for_each(|warning| report.warning(warning));
         summary.jobs.push(job);
     }
     Ok(summary)

@@ -19,6 +19,7 @@ struct SplitProgress {
     next: CachePadded<AtomicUsize>,
     transitions: Vec<AtomicU32>,
     watermarks: Vec<AtomicI64>,
+    seconds: Vec<AtomicI64>,
 }
 
 /// Shared by all shards of a job.
@@ -38,6 +39,7 @@ impl Progress {
             next: CachePadded::new(AtomicUsize::new(0)),
             transitions: (0..blocks).map(|_| AtomicU32::new(0)).collect(),
             watermarks: (0..blocks).map(|_| AtomicI64::new(UNKNOWN)).collect(),
+            seconds: (0..blocks).map(|_| AtomicI64::new(UNKNOWN)).collect(),
         };
         Progress {
             splits: block_counts.iter().map(split).collect(),
@@ -96,6 +98,15 @@ impl Progress {
     /// the blocks before, exactly that.
     pub fn publish_watermark(&self, split: usize, block: usize, watermark: i64) {
         self.splits[split].watermarks[block].store(watermark.max(UNKNOWN + 1), Ordering::Release);
+    }
+
+    /// The second highest value of the watermark expression in a block, told before its watermark is.
+    pub fn publish_second(&self, split: usize, block: usize, second: i64) {
+        self.splits[split].seconds[block].store(second, Ordering::Relaxed);
+    }
+    /// The lowest number there is where it was not told. Known when the watermark is.
+    pub fn second(&self, split: usize, block: usize) -> i64 {
+        self.splits[split].seconds[block].load(Ordering::Relaxed)
     }
 
     /// None until published.

@@ -17,6 +17,8 @@ pub struct Step {
     pub block: usize,
     /// The split's watermark before the block.
     pub start: Watermark,
+    /// What it would be without the row that it comes from.
+    pub second: Watermark,
 }
 
 /// One shard's copy of the order.
@@ -27,6 +29,8 @@ pub struct Sequencer {
     block_count: Vec<usize>,
     /// Watermark and number of the splits with blocks still to come: the order of turns.
     turns: BTreeSet<(i64, usize)>,
+    /// By split: the second highest value of its watermark expression.
+    seconds: Vec<i64>,
 }
 
 impl Sequencer {
@@ -39,13 +43,15 @@ impl Sequencer {
             next_block: vec![0; splits],
             turns: (0..splits).filter(|&split| block_count[split] > 0).map(|split| (start, split)).collect(),
             block_count,
+            seconds: vec![start; splits],
         }
     }
 
     /// The block whose turn it is; None when all blocks have had theirs.
     pub fn current(&self) -> Option<Step> {
         let &(watermark, split) = self.turns.first()?;
-        Some(Step { seq: self.seq, split, block: self.next_block[split], start: Watermark(watermark) })
+        let (start, second) = (Watermark(watermark), Watermark(self.seconds[split]));
+        Some(Step { seq: self.seq, split, block: self.next_block[split], start, second })
     }
 
     /// Moves past the current block if its watermark is known.
@@ -54,6 +60,8 @@ impl Sequencer {
         let watermark = progress.watermark(step.split, step.block)?;
         self.turns.pop_first();
         self.next_block[step.split] += 1;
+        let second = step.start.0.min(watermark).max(progress.second(step.split, step.block));
+        self.seconds[step.split] = step.second.0.max(second);
         if self.is_active(step.split) {
             self.turns.insert((step.start.0.max(watermark), step.split));
         }

@@ -4,6 +4,7 @@ mod output;
 mod overlap;
 mod quarantine;
 mod summary;
+mod warnings;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,7 @@ use crate::io::uring::{self, Executor};
 use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{JobPlan, SinkSpec};
+use crate::shard::findings::Findings;
 use crate::shard::program::Program;
 use crate::shard::reader::{AsideOutput, SplitEntry};
 use crate::shard::{Output, Shard, ShardParts, Work};
@@ -27,6 +29,7 @@ use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
 pub use summary::JobSummary;
+use warnings::Ended;
 
 /// How a job runs; none of it changes the answer.
 #[derive(Debug, Clone)]
@@ -65,7 +68,7 @@ pub struct Snapshot {
 pub trait Report {
     /// Something the user should know, one line.
     fn notice(&mut self, _text: &str) {}
-    /// Something about the data or the result that the user had better look at, one line.
+    /// Something about data or results that the user had better look at, one line; after the job's summary.
     fn warning(&mut self, _text: &str) {}
     /// About ten times a second.
     fn progress(&mut self, _snapshot: &Snapshot) {}
@@ -112,7 +115,7 @@ enum Event {
         aside: Aside,
     },
     Ended {
-        result: Result<()>,
+        result: Result<Findings>,
     },
 }
 
@@ -154,14 +157,14 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     }
     let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started };
     match run_shards(&running, quarantine.as_mut(), report) {
-        Ok((totals, written)) => {
+        Ok(outcome) => {
             if let Some(Err(error)) = quarantine.map(Quarantine::commit) {
                 sinks.iter().for_each(OpenSink::abort);
                 return Err(error);
             }
             commit(&sinks)?;
             let path = plan.config.quarantine.as_ref().map(|spec| spec.path.clone());
-            Ok(JobSummary::new(&running, totals, &written, path))
+            Ok(JobSummary::new(&running, outcome, path))
         }
         Err(error) => {
             sinks.iter().for_each(OpenSink::abort);
@@ -218,12 +221,7 @@ fn open_splits(program: &Program, options: &RunOptions, set_aside: bool) -> Resu
     Ok(Arc::new(splits))
 }
 
-/// The totals, and the rows written to each sink.
-fn run_shards(
-    running: &Running<'_>,
-    quarantine: Option<&mut Quarantine>,
-    report: &mut dyn Report,
-) -> Result<(Totals, Vec<u64>)> {
+fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report: &mut dyn Report) -> Result<Outcome> {
     let &Running { program, splits, sinks, shards, options, started } = running;
     let block_counts: Vec<usize> = splits.iter().map(|entry| entry.split.block_count()).collect();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
@@ -259,8 +257,9 @@ fn run_shards(
     let bytes_total = splits.iter().map(|entry| entry.split.bytes()).sum();
     let snapshot =
         || Snapshot { totals: Totals::of(metrics.iter().map(Arc::as_ref)), bytes_total, elapsed: started.elapsed() };
-    let mut receiver = Receiving { ordered: Ordered::default(), quarantine, program, splits };
-    let outcome = watch(&inbox, &progress, &mut receiver, &options.cancel, &snapshot, report);
+    let findings = Findings::new(program.branches.len());
+    let mut receiving = Receiving { ordered: Ordered::default(), quarantine, findings, program, splits };
+    let outcome = watch(&inbox, &progress, &mut receiving, &options.cancel, &snapshot, report);
     for handle in handles? {
         if handle.join().is_err() {
             return Err(Error::internal("a shard's thread panicked"));
@@ -268,7 +267,19 @@ fn run_shards(
     }
     outcome?;
     let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
-    Ok((snapshot().totals, (0..sinks.len()).map(written).collect()))
+    let written: Vec<u64> = (0..sinks.len()).map(written).collect();
+    let (totals, findings) = (snapshot().totals, &receiving.findings);
+    let ended = Ended { running, progress: &progress, findings, totals: &totals, written: &written };
+    let warnings = warnings::warnings(&ended);
+    Ok(Outcome { totals, written, warnings })
+}
+
+/// What the shards came to.
+struct Outcome {
+    totals: Totals,
+    /// By sink.
+    written: Vec<u64>,
+    warnings: Vec<String>,
 }
 
 fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Result<Vec<Box<dyn Output>>> {
@@ -293,13 +304,13 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     Error::internal(format!("a shard failed: {text}"))
 }
 
-fn run_shard(parts: ShardParts, progress: &Progress) -> Result<()> {
+fn run_shard(parts: ShardParts, progress: &Progress) -> Result<Findings> {
     let mut shard = Shard::new(parts)?;
     let parker = shard.take_parker();
     while !progress.is_stopped() {
         match shard.step()? {
             Work::Done => {}
-            Work::Finished => return Ok(()),
+            Work::Finished => break,
             Work::Waiting => {
                 let limit = if shard.is_kept_back() { ROOM_WAIT } else { SLEEP_LIMIT };
                 match &parker {
@@ -309,13 +320,14 @@ fn run_shard(parts: ShardParts, progress: &Progress) -> Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(shard.take_findings())
 }
 
 /// What the job's thread puts in order.
 struct Receiving<'a> {
     ordered: Ordered,
     quarantine: Option<&'a mut Quarantine>,
+    findings: Findings,
     program: &'a Program,
     splits: &'a [SplitEntry],
 }
@@ -360,8 +372,10 @@ fn watch(
                         quarantine.insert(seq, split, aside);
                     }
                 }
-                Event::Ended { result: Ok(()) } => {}
-                Event::Ended { result } => fail(&mut outcome, result, progress),
+                Event::Ended { result: Ok(found) } => {
+                    receiving.findings = std::mem::take(&mut receiving.findings).and(found);
+                }
+                Event::Ended { result: Err(error) } => fail(&mut outcome, Err(error), progress),
             }
             next = inbox.try_recv().ok();
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::Running;
+use super::{Outcome, Running};
 use crate::metrics::Totals;
 use crate::shard::program::Program;
 use crate::watermark::WatermarkRule;
@@ -25,11 +25,14 @@ pub struct JobSummary {
     pub sinks: Vec<(String, u64)>,
     /// The file of the records that were set aside, where the job has one.
     pub quarantine: Option<String>,
+    /// What is hardly as it was meant, one line each.
+    pub warnings: Vec<String>,
 }
 
 impl JobSummary {
-    pub(super) fn new(running: &Running<'_>, totals: Totals, written: &[u64], quarantine: Option<String>) -> Self {
+    pub(super) fn new(running: &Running<'_>, outcome: Outcome, quarantine: Option<String>) -> Self {
         let (program, splits) = (running.program, running.splits);
+        let Outcome { totals, written, warnings } = outcome;
         let files: BTreeSet<&str> = splits.iter().map(|entry| entry.split.name()).collect();
         JobSummary {
             totals,
@@ -39,8 +42,9 @@ impl JobSummary {
             elapsed: running.started.elapsed(),
             watermark_rule: watermark_rule(program),
             has_windows: !program.stages.is_empty(),
-            sinks: tables(program, written),
+            sinks: tables(program, &written),
             quarantine,
+            warnings,
         }
     }
 

@@ -9,6 +9,7 @@
 //! is after the block; results go on to the next stage in the same way, or to the sink.
 
 mod chain;
+pub mod findings;
 mod merge;
 pub mod program;
 pub mod reader;
@@ -30,8 +31,10 @@ use crate::exchange::{Message, Part};
 use crate::metrics::ShardMetrics;
 use crate::plan::WindowSpec;
 use crate::time::Watermark;
+use crate::watermark::Peaks;
 use crate::window::{Deadlines, WindowOperator, operator};
 use chain::Flow;
+use findings::Findings;
 use program::{Producer, Program, Target};
 use reader::{AsideOutput, Block, Reader, ScanContext, SplitEntry};
 
@@ -79,6 +82,7 @@ pub struct Shard {
     deadlines: Vec<Deadlines>,
     outputs: Vec<Option<Box<dyn Output>>>,
     aside: Option<Box<dyn AsideOutput>>,
+    findings: Findings,
     metrics: Arc<ShardMetrics>,
 }
 
@@ -109,6 +113,7 @@ impl Shard {
             deadlines: program.stages.iter().map(|stage| Deadlines::new(&stage.spec)).collect::<Result<_>>()?,
             outputs: outputs.into_iter().map(Some).collect(),
             due: VecDeque::new(),
+            findings: Findings::new(program.branches.len()),
             stage: 0,
             program,
             progress,
@@ -200,20 +205,25 @@ impl Shard {
         let others = self.watermark_of(branches, Some(step.split));
         let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
         let (mut watermark, mut filtered) = (step.start, 0);
+        let mut peaks = Peaks { first: step.start.0, second: step.second.0 };
         for batch in block.batches {
-            let mut before = None;
+            let (mut before, mut second) = (None, None);
             if let (Some(index), Some(values)) = (stage, &batch.watermarks) {
                 let after = program.rule.after(watermark, values);
                 let time = branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
                 let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
                 if self.deadlines[index].may_be_behind(lowest, after.emitted().min(others)) {
                     before = Some(program.rule.before_each(watermark, values).0.into());
+                    // Elsewhere the watermark does not follow from the peaks.
+                    second = program.rule.is_prefix_maximum().then(|| peaks.second_before_each(values).into());
                 }
                 watermark = after;
+                peaks = peaks.and(batch.peaks);
+                self.findings.see_time(self.splits[step.split].branch, lowest);
             }
             let flow = chain::run(
                 &branch.chain,
-                Flow { rows: batch.rows, before, ends: None },
+                Flow { rows: batch.rows, before, second, ends: None },
                 &program.context,
                 &mut filtered,
             )?;
@@ -222,6 +232,7 @@ impl Shard {
                 Target::Port(port) => {
                     let stage = program.ports[port].stage;
                     let (spec, deadlines) = (&program.stages[stage].spec, &mut self.deadlines[stage]);
+                    self.findings.see_late(step.split, &flow, deadlines, others)?;
                     for dealt in route::route(flow, spec, deadlines, program.groups, others)? {
                         parts[dealt.owner].push(Part { order: 0, ends: Vec::new(), batch: dealt.batch });
                     }
@@ -229,6 +240,7 @@ impl Shard {
             }
         }
         self.metrics.rows_filtered.add(filtered);
+        self.findings.end_block(step.split, (step.start, watermark));
         if let Target::Port(port) = branch.to {
             for (to, parts) in parts.into_iter().enumerate() {
                 self.endpoint.send(to, Message { port, seq: step.seq, parts });
@@ -328,7 +340,8 @@ impl Shard {
             let several = stage.spec.ordered && ends.iter().any(|&end| end != order);
             let ends = several.then(|| Int64Array::from(ends.to_vec()));
             // Rows that HAVING removes were used: they count in their window.
-            let flow = chain::run(&stage.chain, Flow { rows, before: None, ends }, &program.context, &mut 0)?;
+            let flow =
+                chain::run(&stage.chain, Flow { rows, before: None, second: None, ends }, &program.context, &mut 0)?;
             match stage.to {
                 Target::Sink(sink) => self.write_in_order(sink, seq, order, flow)?,
                 Target::Port(port) => self.route_results(port, order, flow, &mut parts)?,
@@ -394,6 +407,11 @@ impl Shard {
         self.metrics.sessions_open.set(all.clone().filter(sessions).map(open).sum());
         self.metrics.windows_open.set(all.filter(|index| !sessions(index)).map(open).sum());
         self.metrics.windows_fired.set(self.operators.iter().map(|operator| operator.fired_windows()).sum());
+    }
+
+    /// What the shard came upon, for warnings; once, at the end.
+    pub fn take_findings(&mut self) -> Findings {
+        std::mem::take(&mut self.findings)
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::expr::EvalContext;
 use crate::plan::ScanSpec;
 use crate::source::{Aside, BlockStats, Position, Reason, Rejected, Split};
 use crate::time::Watermark;
-use crate::watermark::WatermarkRule;
+use crate::watermark::{Peaks, WatermarkRule};
 
 /// A file of a branch's table.
 #[derive(Clone)]
@@ -28,6 +28,7 @@ pub struct ScanBatch {
     pub rows: RecordBatch,
     /// The watermark expression of each row in milliseconds, for tables that have one.
     pub watermarks: Option<Int64Array>,
+    pub peaks: Peaks,
 }
 
 /// A block between its decoding and its turn.
@@ -117,7 +118,7 @@ impl Reader {
         let source = self.splits[split].split.clone();
         let scan = scan_of(self.splits[split].branch);
         let mut batches = Vec::new();
-        let mut null_times = NullTimes { rows_before: 0, rows: Vec::new(), set_aside: self.set_aside };
+        let mut null_times = NullTimes::new(self.set_aside);
         let result = source.decode(block, entry, batch_rows, &mut |batch| {
             let rows = scan.evaluate(&batch, &mut null_times).map_err(|fault| match fault {
                 Fault::NullTime(row) => null_time(&scan, source.as_ref(), (block, entry), row),
@@ -138,8 +139,10 @@ impl Reader {
         };
         let published = rule.is_prefix_maximum();
         if published {
-            let watermark = after(rule, Watermark::MIN, &batches);
-            self.progress.publish_watermark(split, block, watermark.0);
+            // The watermark follows every row: after the block it is the highest of their values.
+            let peaks = batches.iter().fold(Peaks::NONE, |peaks, batch| peaks.and(batch.peaks));
+            self.progress.publish_second(split, block, peaks.second);
+            self.progress.publish_watermark(split, block, peaks.first);
         }
         self.pending.push(Block { split, block, batches, stats, null_times: null_times.len() as u64, published });
         Ok(true)
@@ -208,18 +211,26 @@ fn null_time(scan: &ScanContext, source: &dyn Split, (block, entry): (usize, u8)
         Ok(records) => records.first().map(|(position, _)| *position),
         Err(error) => return error,
     };
-    let error = match position {
-        Some(Position::Text(extent)) => {
-            let (line, column) = source.extent_before(block).then(extent).place();
-            Error::data(what).at(line, column)
-        }
-        Some(Position::Row(row)) => Error::data(format!("row {row}: {what}")),
+    let error = match position.map(|position| place_of(source, block, position)) {
+        Some((line, Some(column))) => Error::data(what).at(line, column),
+        Some((row, None)) => Error::data(format!("row {row}: {what}")),
         None => Error::data(what),
     };
     error.in_file(source.name()).help(format!(
         "repair or filter such rows before they are read, make `{column}` a computed column, for example COALESCE(…), \
          or set 'transom.quarantine.path' to a file that takes them"
     ))
+}
+
+/// Line and column of a position in a block; for a format that is no text the number of the row alone.
+pub(super) fn place_of(source: &dyn Split, block: usize, position: Position) -> (u64, Option<u64>) {
+    match position {
+        Position::Text(extent) => {
+            let (line, column) = source.extent_before(block).then(extent).place();
+            (line, Some(column))
+        }
+        Position::Row(row) => (row, None),
+    }
 }
 
 fn after(rule: WatermarkRule, start: Watermark, batches: &[ScanBatch]) -> Watermark {
@@ -235,7 +246,7 @@ pub struct ScanContext<'a> {
 }
 
 /// The rows of a block that have no event time.
-struct NullTimes {
+pub(super) struct NullTimes {
     /// Rows of the batches before.
     rows_before: u64,
     rows: Vec<u64>,
@@ -255,19 +266,39 @@ impl From<Error> for Fault {
 }
 
 impl ScanContext<'_> {
+    /// Without the rows that have no event time.
+    pub(super) fn evaluate_all(&self, physical: &RecordBatch, null_times: &mut NullTimes) -> Result<ScanBatch> {
+        self.evaluate(physical, null_times).map_err(|fault| match fault {
+            Fault::NullTime(row) => Error::internal(format!("row {row} was not taken out")),
+            Fault::Error(error) => error,
+        })
+    }
+
     fn evaluate(&self, physical: &RecordBatch, null_times: &mut NullTimes) -> std::result::Result<ScanBatch, Fault> {
         let rows = chain::project(&self.spec.columns, self.schema, physical, self.context)?;
-        let Some(watermark) = &self.spec.watermark else { return Ok(ScanBatch { rows, watermarks: None }) };
+        let Some(watermark) = &self.spec.watermark else {
+            return Ok(ScanBatch { rows, watermarks: None, peaks: Peaks::NONE });
+        };
         let rows = null_times.take_out(rows, watermark.time)?;
         let values = watermark.expression.eval(&rows, self.context)?;
         let milliseconds = arrow::compute::cast(&values, &ArrowType::Timestamp(TimeUnit::Millisecond, None))
             .and_then(|values| arrow::compute::cast(&values, &ArrowType::Int64))
             .map_err(Error::from)?;
-        Ok(ScanBatch { rows, watermarks: Some(milliseconds.as_primitive::<Int64Type>().clone()) })
+        let watermarks = milliseconds.as_primitive::<Int64Type>().clone();
+        Ok(ScanBatch { rows, peaks: Peaks::of(&watermarks), watermarks: Some(watermarks) })
     }
 }
 
 impl NullTimes {
+    pub fn new(set_aside: bool) -> Self {
+        NullTimes { rows_before: 0, rows: Vec::new(), set_aside }
+    }
+
+    /// Those taken out so far, numbered from 0 as the split hands them out.
+    pub fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
     /// The rows that have a time.
     fn take_out(&mut self, rows: RecordBatch, time: usize) -> std::result::Result<RecordBatch, Fault> {
         let before = self.rows_before;

@@ -1,0 +1,159 @@
+//! What a shard comes upon that is no error, but may well be a surprise.
+
+use std::collections::BTreeMap;
+
+use super::chain::Flow;
+use super::reader::{NullTimes, ScanContext, SplitEntry};
+use crate::error::Result;
+use crate::source::original_row;
+use crate::time::Watermark;
+use crate::watermark::Peaks;
+use crate::window::Deadlines;
+
+/// A row that moved the watermark: its split, and the watermark that it gave. No other row gave the same.
+pub type Mover = (usize, i64);
+
+/// See the module. All of it is a function of the data, whatever the shards, once it is put together.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// By branch: the lowest event time.
+    lowest_times: Vec<i64>,
+    /// Rows that are late because of one row alone, by that row. Of rows that neither a block began nor ended with,
+    /// no other block can know anything, so only the costliest is kept of them.
+    costs: BTreeMap<Mover, u64>,
+    /// Those of the block at hand.
+    block: BTreeMap<Mover, u64>,
+    costliest: Option<(u64, Mover)>,
+}
+
+impl Findings {
+    pub fn new(branches: usize) -> Self {
+        Findings { lowest_times: vec![i64::MAX; branches], ..Findings::default() }
+    }
+
+    pub(super) fn see_time(&mut self, branch: usize, lowest: i64) {
+        let known = &mut self.lowest_times[branch];
+        *known = lowest.min(*known);
+    }
+
+    /// Counts the rows that would not be late if the one row were not there that their split's watermark comes from.
+    /// `others`: the lowest watermark of the other splits.
+    pub(super) fn see_late(
+        &mut self,
+        split: usize,
+        flow: &Flow,
+        deadlines: &mut Deadlines,
+        others: Watermark,
+    ) -> Result<()> {
+        let (Some(before), Some(second)) = (&flow.before, &flow.second) else { return Ok(()) };
+        let ends = deadlines.last_ends(&flow.rows)?;
+        for ((&end, &first), &second) in ends.iter().zip(before.values()).zip(second.values()) {
+            let watermark = Watermark(first).emitted().min(others);
+            let without = Watermark(second).emitted().min(others);
+            if without < watermark && end <= deadlines.horizon(watermark) && end > deadlines.horizon(without) {
+                *self.block.entry((split, first)).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// `watermarks`: of the split before and after the block.
+    pub(super) fn end_block(&mut self, split: usize, watermarks: (Watermark, Watermark)) {
+        let outer = [(split, watermarks.0.0), (split, watermarks.1.0)];
+        for (mover, cost) in std::mem::take(&mut self.block) {
+            if outer.contains(&mover) {
+                *self.costs.entry(mover).or_default() += cost;
+            } else {
+                self.costliest = costlier(self.costliest, (cost, mover));
+            }
+        }
+    }
+
+    /// What two shards found.
+    pub fn and(mut self, other: Findings) -> Findings {
+        for (known, lowest) in self.lowest_times.iter_mut().zip(other.lowest_times) {
+            *known = lowest.min(*known);
+        }
+        for (mover, cost) in other.costs {
+            *self.costs.entry(mover).or_default() += cost;
+        }
+        self.costliest = other.costliest.into_iter().fold(self.costliest, costlier);
+        self
+    }
+
+    /// The lowest event time of a branch; None if it has no rows, or its windows need none.
+    pub fn lowest_time(&self, branch: usize) -> Option<i64> {
+        self.lowest_times.get(branch).copied().filter(|&time| time != i64::MAX)
+    }
+
+    /// The row that made the most others late, and how many.
+    pub fn costliest(&self) -> Option<(u64, Mover)> {
+        self.costs.iter().map(|(&mover, &cost)| (cost, mover)).fold(self.costliest, costlier)
+    }
+}
+
+/// Of equal ones the first in the order of files.
+fn costlier(known: Option<(u64, Mover)>, new: (u64, Mover)) -> Option<(u64, Mover)> {
+    let rank = |(cost, mover): (u64, Mover)| (cost, std::cmp::Reverse(mover));
+    Some(known.map_or(new, |known| if rank(new) > rank(known) { new } else { known }))
+}
+
+/// A row that moved its split's watermark, found again in its block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// Line and column; for a format that is no text the number of the row alone.
+    pub place: (u64, Option<u64>),
+    /// The watermark before it.
+    pub from: i64,
+}
+
+/// Reads a block once more for the first row whose watermark expression is `value`. `from`: the watermark before the
+/// block, `entry`: the state in which it begins.
+///
+/// # Errors
+/// As the split's.
+pub fn find_move(
+    entry: &SplitEntry,
+    scan: &ScanContext<'_>,
+    (block, state): (usize, u8),
+    mut from: i64,
+    value: i64,
+) -> Result<Option<Move>> {
+    let split = entry.split.as_ref();
+    let mut null_times = NullTimes::new(true);
+    let (mut rows, mut found) = (0u64, None);
+    split.decode(block, state, crate::limits::BATCH_ROWS_DEFAULT, &mut |batch| {
+        let batch = scan.evaluate_all(&batch, &mut null_times)?;
+        let Some(values) = batch.watermarks.filter(|_| found.is_none()) else { return Ok(()) };
+        let at = values.iter().position(|row| row == Some(value));
+        let before = values.slice(0, at.unwrap_or(values.len()));
+        from = from.max(Peaks::of(&before).first);
+        found = at.map(|at| rows + at as u64);
+        rows += values.len() as u64;
+        Ok(())
+    })?;
+    let Some(row) = found else { return Ok(None) };
+    let records = split.records(block, state, &[original_row(row, null_times.rows())])?;
+    let Some((position, _)) = records.first() else { return Ok(None) };
+    Ok(Some(Move { place: super::reader::place_of(split, block, *position), from }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_added_up_over_blocks_and_shards() {
+        let block = |costs: &[(i64, u64)], from: i64, to: i64| {
+            let mut findings = Findings::new(1);
+            findings.block = costs.iter().map(|&(value, cost)| ((0, value), cost)).collect();
+            findings.end_block(0, (Watermark(from), Watermark(to)));
+            findings
+        };
+        let first = block(&[(10, 1), (20, 4), (90, 2)], 10, 90);
+        assert_eq!(first.costliest(), Some((4, (0, 20))));
+        let both = first.and(block(&[(90, 3)], 90, 90));
+        assert_eq!(both.costliest(), Some((5, (0, 90))));
+        assert_eq!(both.lowest_time(0), None);
+    }
+}
