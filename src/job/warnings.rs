@@ -15,8 +15,10 @@ use crate::watermark::Peaks;
 /// The years 2000 to 2100 in seconds since 1970. Times of the same years in other units are in other ranges, so that
 /// a number says by its size in which unit it counts.
 const LIKELY_SECONDS: std::ops::Range<i64> = 946_684_800..4_102_444_800;
-/// A row is far ahead if it moves the watermark by so many windows.
-const FAR_AHEAD_WINDOWS: i64 = 2;
+/// A row is far ahead if it moves the watermark by so many windows; rows that are merely out of order do not.
+const FAR_AHEAD_WINDOWS: i64 = 10;
+/// Or by this long and two windows, where windows are long themselves.
+const FAR_AHEAD_MS: i64 = 3_600_000;
 /// Smaller inputs are read in no time.
 const SMALL_INPUT_BYTES: u64 = 64 << 20;
 
@@ -127,7 +129,9 @@ impl Ended<'_> {
         // Before the first row there is nothing to compare it with but the rows that come later.
         let from = if first { self.peaks_of(split).second } else { found.from };
         let jump = value.saturating_sub(from);
-        if jump < window_ms(program, branch)?.saturating_mul(FAR_AHEAD_WINDOWS) {
+        let window = window_ms(program, branch)?;
+        let enough = window.saturating_mul(FAR_AHEAD_WINDOWS).min(window.saturating_mul(2).max(FAR_AHEAD_MS));
+        if jump < enough {
             return None;
         }
         let place = match found.place {
@@ -143,7 +147,7 @@ impl Ended<'_> {
             time(from),
             time(value),
             if session { "up to " } else { "" },
-            count(cost),
+            count(cost.min(late)),
             count(late),
             branch.scan.watermark.as_ref().map_or("", |watermark| watermark.text.as_str()),
             column = time_column(branch),
