@@ -144,6 +144,20 @@ fn json_lines_go_into_quarantine_with_place_and_reason() {
     assert_eq!((totals.rows_without_time, totals.rows_unreadable, totals.rows_malformed), (4, 4, 0));
 }
 
+#[test]
+fn case_11_an_ignored_error_in_the_event_time_fails_the_job_unless_there_is_a_quarantine() {
+    let json = "{\"ts\":\"2024-01-01 00:00:01\",\"v\":\"x\"}\n{\"ts\":\"oops\",\"v\":1}\n";
+    let with = script("'format' = 'json', 'json.ignore-parse-errors' = 'true'");
+    let without = with.replacen("SET 'transom.quarantine.path'", "SET 'pipeline.name'", 1);
+    let error = Job::new(&without).file("in.json", json).error();
+    assert_eq!(error.message(), "the event time `ts` of table src is NULL");
+    assert_eq!(error.place().map(|place| (place.line, place.column)), Some((2, 1)));
+    assert!(error.remedy().is_some_and(|remedy| remedy.contains("filter") && remedy.contains("quarantine")), "{error}");
+    let (lines, _) = in_all_ways(&Job::new(&with).file("in.json", json));
+    let line = "\"line\":2,\"column\":1,\"table\":\"src\",\"reason\":\"the event time `ts` is NULL\"";
+    assert!(lines.len() == 2 && lines.iter().all(|found| found.contains(line)), "{lines:#?}");
+}
+
 /// Writes a Parquet file by way of a script.
 fn parquet_file(folder: &Path, columns: &str, csv: &str) {
     std::fs::write(folder.join("rows.csv"), csv).expect("a writable folder");
@@ -164,7 +178,9 @@ fn parquet_rows_go_into_quarantine_with_their_number_and_as_json() {
     for row in 0..10 {
         csv.push_str(&format!("2024-05-01 12:00:0{row},a,{row}\n"));
     }
-    csv.push_str(",b,11\n2024-05-01 12:00:11,c,99999999999999999999999999999999999999\n,d,13\n2024-05-01 12:00:13,e,14\n");
+    csv.push_str(
+        ",b,11\n2024-05-01 12:00:11,c,99999999999999999999999999999999999999\n,d,13\n2024-05-01 12:00:13,e,14\n",
+    );
     parquet_file(job.folder.path(), "ts TIMESTAMP(3), k STRING, v DECIMAL(38, 0)", &csv);
     let (lines, summary) = in_all_ways(&job);
     assert_eq!(summary.totals.rows_without_time, 4);
@@ -226,7 +242,8 @@ fn without_it_a_null_event_time_fails_with_file_line_column_and_what_to_do() {
     let output = transom(folder.path(), &["run", "job.sql", "--quiet"]);
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    for part in ["the event time `ts` of table src is NULL", "src.csv:400001:1", "COALESCE", "transom.quarantine.path"] {
+    for part in ["the event time `ts` of table src is NULL", "src.csv:400001:1", "COALESCE", "transom.quarantine.path"]
+    {
         assert!(stderr.contains(part), "no {part:?} in:\n{stderr}");
     }
 }

@@ -68,19 +68,7 @@ impl Ended<'_> {
 
     fn wrong_unit(&self, index: usize, branch: &Branch) -> Option<String> {
         let (lowest, highest) = (self.findings.lowest_time(index)?, self.watermark_of(index));
-        let all_in = |factor: i64| {
-            let within = |time: i64| LIKELY_SECONDS.contains(&(time / factor));
-            within(lowest) && within(highest)
-        };
-        let (unit, remedy) = if all_in(1) {
-            ("seconds", "TO_TIMESTAMP_LTZ(column, 0) reads seconds")
-        } else if all_in(1_000_000) {
-            ("microseconds", "TO_TIMESTAMP_LTZ(column / 1000, 3) reads microseconds")
-        } else if all_in(1_000_000_000) {
-            ("nanoseconds", "TO_TIMESTAMP_LTZ(column / 1000000, 3) reads nanoseconds")
-        } else {
-            return None;
-        };
+        let (unit, remedy) = unit_of(lowest, highest)?;
         let (table, column) = (&branch.scan.table, time_column(branch));
         Some(format!(
             "the event times `{column}` of table {table} start at {}: they look like {unit} since 1970 that are read as \
@@ -107,12 +95,15 @@ impl Ended<'_> {
 
     /// One row that moved the watermark far ahead, so that most of the late rows are late.
     fn row_from_the_future(&self) -> Option<String> {
-        let (cost, (split, value)) = self.findings.costliest()?;
-        let late = self.totals.rows_late;
+        let splits = self.running.splits;
+        let name = |split: usize| splits[split].split.name();
+        let file = |split: usize| (0..split).find(|&first| name(first) == name(split)).unwrap_or(split);
+        let (cost, (split, value)) = self.findings.costliest(&file)?;
+        let late = self.findings.late(&|other| file(other) == split).min(self.totals.rows_late);
         if cost < 2 || cost * 2 < late {
             return None;
         }
-        let entry = &self.running.splits[split];
+        let entry = &splits[split];
         let program = self.running.program;
         let branch = &program.branches[entry.branch];
         let before = |block: usize| {
@@ -140,7 +131,7 @@ impl Ended<'_> {
         };
         let session = matches!(window_of(program, branch), Some(WindowSpec::Session { .. }));
         Some(format!(
-            "{place}: this row alone moved the watermark {} ahead, from {} to {}, and made {}{} of the {} late rows late; \
+            "{place}: this row alone moved the watermark {} ahead, from {} to {}, and made {}{} of the {} late rows{} late; \
              repair it, or let the watermark pass it by: WATERMARK FOR {column} AS CASE WHEN {column} < TIMESTAMP '…' \
              THEN {} END (WHERE comes too late for that)",
             duration(jump),
@@ -149,6 +140,7 @@ impl Ended<'_> {
             if session { "up to " } else { "" },
             count(cost.min(late)),
             count(late),
+            if splits.iter().all(|other| other.split.name() == entry.split.name()) { "" } else { " of this file" },
             branch.scan.watermark.as_ref().map_or("", |watermark| watermark.text.as_str()),
             column = time_column(branch),
         ))
@@ -213,6 +205,18 @@ impl Ended<'_> {
     }
 }
 
+/// The unit, other than milliseconds, in which numbers of this size count the time since 1970, and how it is read.
+fn unit_of(lowest: i64, highest: i64) -> Option<(&'static str, &'static str)> {
+    let units = [
+        (1, "seconds", "TO_TIMESTAMP_LTZ(column, 0) reads seconds"),
+        (1_000_000, "microseconds", "TO_TIMESTAMP_LTZ(column / 1000, 3) reads microseconds"),
+        (1_000_000_000, "nanoseconds", "TO_TIMESTAMP_LTZ(column / 1000000, 3) reads nanoseconds"),
+    ];
+    let within = |factor: i64| [lowest, highest].iter().all(|time| LIKELY_SECONDS.contains(&(time / factor)));
+    let (_, unit, remedy) = units.into_iter().find(|&(factor, ..)| within(factor))?;
+    Some((unit, remedy))
+}
+
 fn window_of<'a>(program: &'a Program, branch: &Branch) -> Option<&'a WindowSpec> {
     let Target::Port(port) = branch.to else { return None };
     Some(&program.stages[program.ports[port].stage].spec.window)
@@ -274,6 +278,15 @@ fn plural(number: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_size_of_a_number_says_its_unit() {
+        let seconds = 1_714_564_801;
+        let unit = |factor: i64| unit_of(seconds * factor, (seconds + 86_400) * factor).map(|(unit, _)| unit);
+        assert_eq!([unit(1), unit(1_000)], [Some("seconds"), None]);
+        assert_eq!([unit(1_000_000), unit(1_000_000_000)], [Some("microseconds"), Some("nanoseconds")]);
+        assert_eq!([unit_of(0, 10_000), unit_of(seconds, seconds * 1_000)], [None, None]);
+    }
 
     #[test]
     fn times_and_durations_read_well() {

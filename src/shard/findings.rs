@@ -24,6 +24,8 @@ pub struct Findings {
     /// Those of the block at hand.
     block: BTreeMap<Mover, u64>,
     costliest: Option<(u64, Mover)>,
+    /// Late rows by split.
+    late: BTreeMap<usize, u64>,
 }
 
 impl Findings {
@@ -50,7 +52,11 @@ impl Findings {
         for ((&end, &first), &second) in ends.iter().zip(before.values()).zip(second.values()) {
             let watermark = Watermark(first).emitted().min(others);
             let without = Watermark(second).emitted().min(others);
-            if without < watermark && end <= deadlines.horizon(watermark) && end > deadlines.horizon(without) {
+            if end > deadlines.horizon(watermark) {
+                continue;
+            }
+            *self.late.entry(split).or_default() += 1;
+            if without < watermark && end > deadlines.horizon(without) {
                 *self.block.entry((split, first)).or_default() += 1;
             }
         }
@@ -77,6 +83,9 @@ impl Findings {
         for (mover, cost) in other.costs {
             *self.costs.entry(mover).or_default() += cost;
         }
+        for (split, late) in other.late {
+            *self.late.entry(split).or_default() += late;
+        }
         self.costliest = other.costliest.into_iter().fold(self.costliest, costlier);
         self
     }
@@ -86,9 +95,20 @@ impl Findings {
         self.lowest_times.get(branch).copied().filter(|&time| time != i64::MAX)
     }
 
-    /// The row that made the most others late, and how many.
-    pub fn costliest(&self) -> Option<(u64, Mover)> {
-        self.costs.iter().map(|(&mover, &cost)| (cost, mover)).fold(self.costliest, costlier)
+    /// The row that made the most others late, and how many. `file`: the first split that reads the same file, for a
+    /// file may be read several times.
+    pub fn costliest(&self, file: &dyn Fn(usize) -> usize) -> Option<(u64, Mover)> {
+        let mut sums: BTreeMap<Mover, u64> = BTreeMap::new();
+        for (&(split, value), cost) in &self.costs {
+            *sums.entry((file(split), value)).or_default() += cost;
+        }
+        let costliest = self.costliest.map(|(cost, (split, value))| (cost, (file(split), value)));
+        sums.into_iter().map(|(mover, cost)| (cost, mover)).fold(costliest, costlier)
+    }
+
+    /// Late rows of the splits for which `of` holds; of sessions, rows that are late unless they join one.
+    pub fn late(&self, of: &dyn Fn(usize) -> bool) -> u64 {
+        self.late.iter().filter(|(split, _)| of(**split)).map(|(_, late)| late).sum()
     }
 }
 
@@ -150,10 +170,11 @@ mod tests {
             findings.end_block(0, (Watermark(from), Watermark(to)));
             findings
         };
+        let same = |split: usize| split;
         let first = block(&[(10, 1), (20, 4), (90, 2)], 10, 90);
-        assert_eq!(first.costliest(), Some((4, (0, 20))));
+        assert_eq!(first.costliest(&same), Some((4, (0, 20))));
         let both = first.and(block(&[(90, 3)], 90, 90));
-        assert_eq!(both.costliest(), Some((5, (0, 90))));
+        assert_eq!(both.costliest(&same), Some((5, (0, 90))));
         assert_eq!(both.lowest_time(0), None);
     }
 }

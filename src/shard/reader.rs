@@ -10,7 +10,7 @@ use super::chain;
 use crate::error::{Error, Result};
 use crate::exchange::progress::Progress;
 use crate::exchange::sequence::Sequencer;
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Expr};
 use crate::plan::ScanSpec;
 use crate::source::{Aside, BlockStats, Position, Reason, Rejected, Split};
 use crate::time::Watermark;
@@ -207,19 +207,45 @@ fn with_null_times(
 fn null_time(scan: &ScanContext, source: &dyn Split, (block, entry): (usize, u8), row: u64) -> Error {
     let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
     let what = format!("the event time `{column}` of table {} is NULL", scan.spec.table);
-    let position = match source.records(block, entry, &[row]) {
-        Ok(records) => records.first().map(|(position, _)| *position),
+    let record = match source.records(block, entry, &[row]) {
+        Ok(records) => records.into_iter().next(),
         Err(error) => return error,
     };
-    let error = match position.map(|position| place_of(source, block, position)) {
+    let error = match record.as_ref().map(|(position, _)| place_of(source, block, *position)) {
         Some((line, Some(column))) => Error::data(what).at(line, column),
         Some((row, None)) => Error::data(format!("row {row}: {what}")),
         None => Error::data(what),
     };
-    error.in_file(source.name()).help(format!(
-        "repair or filter such rows before they are read, make `{column}` a computed column, for example COALESCE(…), \
-         or set 'transom.quarantine.path' to a file that takes them"
+    let computed = scan
+        .spec
+        .watermark
+        .as_ref()
+        .is_some_and(|watermark| !matches!(scan.spec.columns[watermark.time], Expr::Column { .. }));
+    let unit = record.as_ref().filter(|_| computed).and_then(|(_, text)| fine_epoch(text));
+    error.in_file(source.name()).help(unit.map_or_else(
+        || {
+            format!(
+                "repair or filter such rows before they are read, make `{column}` a computed column, for example \
+                 COALESCE(…), or set 'transom.quarantine.path' to a file that takes them"
+            )
+        },
+        |(number, unit, divisor)| {
+            format!(
+                "{number} looks like {unit} since 1970, and TO_TIMESTAMP_LTZ gives NULL beyond the year 9999: divide by \
+                 {divisor} to get milliseconds; 'transom.quarantine.path' sets such rows aside"
+            )
+        },
     ))
+}
+
+/// A number in a record that is a time of our days in a unit that is too fine for TO_TIMESTAMP_LTZ: the number, the
+/// unit, and what makes milliseconds of it.
+fn fine_epoch(text: &str) -> Option<(&str, &'static str, i64)> {
+    text.split(|c: char| !c.is_ascii_digit()).find_map(|number| match (number.len(), number.as_bytes().first()?) {
+        (16, b'1' | b'2') => Some((number, "microseconds", 1_000)),
+        (19, b'1' | b'2') => Some((number, "nanoseconds", 1_000_000)),
+        _ => None,
+    })
 }
 
 /// Line and column of a position in a block; for a format that is no text the number of the row alone.
@@ -311,5 +337,17 @@ impl NullTimes {
         self.rows.extend(null_rows);
         let keep = BooleanArray::new(nulls.inner().clone(), None);
         Ok(filter_record_batch(&rows, &keep).map_err(Error::from)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fine_epoch_is_known_by_its_length() {
+        assert_eq!(fine_epoch("a,1714564801000000,7"), Some(("1714564801000000", "microseconds", 1_000)));
+        assert_eq!(fine_epoch("{\"t\":1714564801000000000}").map(|found| found.1), Some("nanoseconds"));
+        assert_eq!(fine_epoch("a,1714564801000,12345678901234567,"), None);
     }
 }
