@@ -261,6 +261,7 @@ impl CsvDecoder {
         self.rows.roll_back();
         let at = self.record_at;
         let Record::Skipped(next) = self.skip_record(bytes, at, eof) else { return None };
+        debug_assert!(next > at, "a record has at least its line end");
         self.rows.reject(bytes, at..next, place, error);
         Some(next)
     }
@@ -361,7 +362,7 @@ impl TextDecoder for CsvDecoder {
         let mut invalid = first_invalid(bytes, from, eof);
         let mut at = from;
         loop {
-            match self.records(bytes, at..end, invalid, eof, out) {
+            match self.records(bytes, at..end, &mut invalid, eof, out) {
                 Err(Failure::At(place, error)) if self.rows.notes.set_aside => {
                     match self.set_aside(bytes, place, &error, eof) {
                         Some(next) => at = next,
@@ -393,10 +394,11 @@ impl CsvDecoder {
         &mut self,
         bytes: &[u8],
         Range { start: mut at, end }: Range<usize>,
-        invalid: usize,
+        known_invalid: &mut usize,
         eof: bool,
         out: Output<'_>,
     ) -> Result<Step, Failure> {
+        let mut invalid = *known_invalid;
         let exact = self.syntax.comments || self.rows.notes.trace;
         // A record to be set aside must be read by the exact rules, which know where it starts.
         let line = if self.rows.notes.set_aside && invalid < bytes.len() {
@@ -407,6 +409,10 @@ impl CsvDecoder {
         loop {
             if self.syntax.comments {
                 at = self.syntax.skip_comments(bytes, at);
+                if at > invalid && self.rows.notes.set_aside {
+                    invalid = first_invalid(bytes, at, eof);
+                    *known_invalid = invalid;
+                }
             }
             if at >= end {
                 return Ok(Step::Done);

@@ -343,6 +343,10 @@ impl TextDecoder for JsonDecoder {
                 None if eof => (bytes.len(), bytes.len()),
                 None => return Ok(Step::More(at)),
             };
+            if invalid < at {
+                // It stood behind the document of a line that its shape took.
+                invalid = first_invalid(bytes, at, eof);
+            }
             self.odd_line(bytes, at, line_end, invalid, out)?;
             if next > invalid {
                 invalid = first_invalid(bytes, next, eof);

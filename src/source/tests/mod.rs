@@ -5,6 +5,7 @@ mod csv_twin;
 mod files;
 mod formats;
 mod places;
+mod set_aside;
 
 use std::path::Path;
 
