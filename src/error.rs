@@ -7,6 +7,9 @@ use std::fmt;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// `EMFILE`, for which the standard library has no name.
+const TOO_MANY_FILES: i32 = 24;
+
 /// What kind of fault it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -48,6 +51,7 @@ struct Inner {
     place: Option<Place>,
     remedy: Option<String>,
     statement: Option<usize>,
+    statement_line: Option<u64>,
 }
 
 /// An error with its place and remedy. Cheap to move (one pointer).
@@ -56,7 +60,14 @@ pub struct Error(Box<Inner>);
 
 impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), place: None, remedy: None, statement: None }))
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            place: None,
+            remedy: None,
+            statement: None,
+            statement_line: None,
+        }))
     }
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
@@ -82,6 +93,10 @@ impl Error {
             std::io::ErrorKind::NotFound => error.help("check the path; relative paths start at the working directory"),
             std::io::ErrorKind::PermissionDenied => error.help("check the permissions of the file and of its folder"),
             std::io::ErrorKind::StorageFull => error.help("free some space, or write elsewhere"),
+            std::io::ErrorKind::NotADirectory => error.help("a name before a '/' in the path is a file, not a folder"),
+            _ if source.raw_os_error() == Some(TOO_MANY_FILES) => {
+                error.help("allow the process more open files, for instance with: ulimit -n 1024")
+            }
             _ => error,
         }
     }
@@ -120,6 +135,12 @@ impl Error {
         self
     }
 
+    /// The line of the script where that statement starts, from 1; kept where already set.
+    pub fn from_line(mut self, line: u64) -> Self {
+        self.0.statement_line.get_or_insert(line);
+        self
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -134,6 +155,9 @@ impl Error {
     }
     pub fn statement(&self) -> Option<usize> {
         self.0.statement
+    }
+    pub fn statement_line(&self) -> Option<u64> {
+        self.0.statement_line
     }
     /// 2 for a wrong script or command line, 130 when cancelled, 1 for everything else.
     pub fn exit_code(&self) -> u8 {

@@ -22,6 +22,7 @@ pub mod error;
 pub mod exchange;
 pub mod expr;
 pub mod format;
+pub mod guess;
 pub mod io;
 pub mod job;
 pub mod key;

@@ -109,3 +109,22 @@ impl Default for Config {
         }
     }
 }
+
+/// Flink's durations: a whole number with an optional unit, milliseconds without. `None` if malformed.
+pub fn duration_ms(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: i64 = text[..digits].parse().ok()?;
+    let unit = text[digits..].trim().to_ascii_lowercase();
+    let (multiplier, divisor) = match unit.as_str() {
+        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => (1, 1),
+        "s" | "sec" | "secs" | "second" | "seconds" => (1_000, 1),
+        "m" | "min" | "mins" | "minute" | "minutes" => (60_000, 1),
+        "h" | "hour" | "hours" => (3_600_000, 1),
+        "d" | "day" | "days" => (86_400_000, 1),
+        "us" | "µs" | "micro" | "micros" | "microsecond" | "microseconds" => (1, 1_000),
+        "ns" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => (1, 1_000_000),
+        _ => return None,
+    };
+    number.checked_mul(multiplier).map(|ms| ms / divisor)
+}

@@ -31,14 +31,18 @@ pub fn run_script(
         let list = ignored.into_iter().collect::<Vec<_>>().join(", ");
         report.notice(&format!("settings that mean nothing on one machine: {list}"));
     }
-    check_files(&script).map_err(|error| error.in_file(&options.file))?;
+    check_files(&script, options.script_on_stdin).map_err(|error| error.in_file(&options.file))?;
     share_quarantines(&mut script);
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
-        let placed = |error: Error| error.in_statement(statement.number);
+        let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
         let plan = match &statement.action {
             Action::Explain(text) => {
                 report.explain(text)?;
+                continue;
+            }
+            Action::Answer(answer) => {
+                report.answer(&answer.schema, &answer.rows)?;
                 continue;
             }
             Action::Insert(plan) | Action::Select { plan, .. } => plan,
@@ -64,14 +68,21 @@ fn share_quarantines(script: &mut sql::Script) {
     }
 }
 
-/// Refuses a script of which one statement would replace a file that another has written.
-fn check_files(script: &sql::Script) -> Result<()> {
+/// Refuses a script of which one statement would replace a file that another has written, or that reads stdin twice.
+fn check_files(script: &sql::Script, script_on_stdin: bool) -> Result<()> {
     let mut claims = job::Claims::default();
+    if script_on_stdin {
+        claims.script_from_stdin();
+    }
     for statement in &script.statements {
-        if let Action::Insert(plan) = &statement.action {
-            let claimed = claims.add(plan, statement.number);
-            claimed.map_err(|error| error.at(statement.line, 1).in_statement(statement.number))?;
-        }
+        let claimed = match &statement.action {
+            Action::Insert(plan) => {
+                claims.add(plan, statement.number).and_then(|()| claims.add_stdin(plan, statement.number))
+            }
+            Action::Select { plan, .. } => claims.add_stdin(plan, statement.number),
+            Action::Explain(_) | Action::Answer(_) => Ok(()),
+        };
+        claimed.map_err(|error| error.at(statement.line, 1).in_statement(statement.number))?;
     }
     Ok(())
 }

@@ -84,13 +84,18 @@ impl Type {
     pub fn is_timestamp(&self) -> bool {
         matches!(self, Type::Timestamp(_) | Type::TimestampLtz(_))
     }
+    /// TIMESTAMP or TIMESTAMP_LTZ of more than 6 fractional digits, which lies in memory as a decimal.
+    pub fn is_wide_timestamp(&self) -> bool {
+        matches!(self, Type::Timestamp(7..) | Type::TimestampLtz(7..))
+    }
 
     /// The Arrow type that holds this type's values.
     ///
-    /// TIMESTAMP and TIMESTAMP_LTZ count milliseconds up to 3 digits, microseconds up to 6 and
-    /// nanoseconds beyond; LTZ carries the zone "UTC" as its mark. TIME counts milliseconds,
-    /// DATE days, INTERVAL DAY TO SECOND milliseconds in 64 bits, INTERVAL YEAR TO MONTH months
-    /// in 32 bits.
+    /// TIMESTAMP and TIMESTAMP_LTZ count milliseconds up to 3 digits and microseconds up to 6, where
+    /// LTZ carries the zone "UTC" as its mark. Beyond that they are seconds with nine decimal digits,
+    /// which reach all years: nanoseconds in 64 bits would end in 1677 and 2262. What they are
+    /// (TIMESTAMP, LTZ or DECIMAL) only the logical type tells then. TIME counts milliseconds, DATE
+    /// days, INTERVAL DAY TO SECOND milliseconds in 64 bits, INTERVAL YEAR TO MONTH months in 32 bits.
     pub fn to_arrow(&self) -> ArrowType {
         match self {
             Type::Null => ArrowType::Null,
@@ -106,8 +111,9 @@ impl Type {
             Type::Binary(_) | Type::VarBinary(_) => ArrowType::Binary,
             Type::Date => ArrowType::Date32,
             Type::Time(_) => ArrowType::Time32(TimeUnit::Millisecond),
-            Type::Timestamp(precision) => ArrowType::Timestamp(time_unit(*precision), None),
-            Type::TimestampLtz(precision) => ArrowType::Timestamp(time_unit(*precision), Some("UTC".into())),
+            Type::Timestamp(precision @ 0..=6) => ArrowType::Timestamp(time_unit(*precision), None),
+            Type::TimestampLtz(precision @ 0..=6) => ArrowType::Timestamp(time_unit(*precision), Some("UTC".into())),
+            Type::Timestamp(_) | Type::TimestampLtz(_) => ArrowType::Decimal128(38, 9),
             Type::Array(element) => {
                 ArrowType::List(Arc::new(ArrowField::new("element", element.kind.to_arrow(), true)))
             }
@@ -128,8 +134,7 @@ impl Type {
 fn time_unit(precision: u8) -> TimeUnit {
     match precision {
         0..=3 => TimeUnit::Millisecond,
-        4..=6 => TimeUnit::Microsecond,
-        _ => TimeUnit::Nanosecond,
+        _ => TimeUnit::Microsecond,
     }
 }
 

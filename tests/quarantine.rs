@@ -90,7 +90,12 @@ fn csv_records_go_into_quarantine_with_place_and_reason() {
         (2, 1, "the event time `ts` is NULL", "NULL,b,2"),
         (4, 8, "column `v`: 'x' is not an INT", "2024-05-01 12:00:02,\\\"two\\nlines\\\",x"),
         (5, 24, "'b' behind a closing quote; expected ',' or the end of the line", "2024-05-01 12:00:03,\\\"a\\\"b,3"),
-        (6, 24, "the file is not UTF-8 here", "2024-05-01 12:00:04,caf\u{FFFD},4"),
+        (
+            6,
+            24,
+            "the file is not UTF-8: here is the byte 0xE9, which is 'é' in Latin-1",
+            "2024-05-01 12:00:04,caf\u{FFFD},4",
+        ),
         (7, 25, "the table has 3 columns, but this record has more", "2024-05-01 12:00:05,a,5,6"),
         (9, 1, "column `ts`: 'yesterday' is not a TIMESTAMP(3)", "yesterday,a,8"),
     ] {
@@ -136,7 +141,7 @@ fn json_lines_go_into_quarantine_with_place_and_reason() {
     has(3, "'x' is not an INT");
     has(5, "this line is not a JSON object");
     has(6, "the event time `ts` is NULL");
-    has(7, "the file is not UTF-8 here");
+    has(7, "the file is not UTF-8: here is the byte 0xFF");
     assert_eq!(summary.totals.rows_without_time, 4);
     assert_eq!(summary.totals.rows_unreadable, 3 + 2);
     let ignoring = Job::new(&script("'format' = 'json', 'json.ignore-parse-errors' = 'true'")).file("in.json", JSON);

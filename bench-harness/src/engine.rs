@@ -40,6 +40,6 @@ pub fn run(request: &Request) -> Result<()> {
         ..defaults
     };
     let script =
-        ScriptOptions { file: request.file.clone(), variables: request.variables.clone(), overrides: Vec::new() };
+        ScriptOptions { file: request.file.clone(), variables: request.variables.clone(), ..ScriptOptions::default() };
     run_script(&request.text, &script, &options, &mut NoReport).map(drop)
 }

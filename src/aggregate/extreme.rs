@@ -7,7 +7,6 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray};
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
     Int16Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType,
 };
 
 use super::numeric::nulls_of;
@@ -78,12 +77,11 @@ pub(super) fn extreme(input: &Type, output: &Type, max: bool) -> Result<Box<dyn 
         Type::BigInt | Type::IntervalDaySecond => of::<Int64Type>(to, max),
         Type::Float => of::<Float32Type>(to, max),
         Type::Double => of::<Float64Type>(to, max),
-        Type::Decimal(..) => of::<Decimal128Type>(to, max),
+        Type::Decimal(..) | Type::Timestamp(7..) | Type::TimestampLtz(7..) => of::<Decimal128Type>(to, max),
         Type::Date => of::<Date32Type>(to, max),
         Type::Time(_) => of::<Time32MillisecondType>(to, max),
         Type::Timestamp(0..=3) | Type::TimestampLtz(0..=3) => of::<TimestampMillisecondType>(to, max),
-        Type::Timestamp(4..=6) | Type::TimestampLtz(4..=6) => of::<TimestampMicrosecondType>(to, max),
-        Type::Timestamp(_) | Type::TimestampLtz(_) => of::<TimestampNanosecondType>(to, max),
+        Type::Timestamp(_) | Type::TimestampLtz(_) => of::<TimestampMicrosecondType>(to, max),
         Type::Char(_) | Type::VarChar(_) => Box::new(TextExtreme::new(max)),
         other => return Err(Error::internal(format!("MIN or MAX of {other}"))),
     })

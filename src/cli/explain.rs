@@ -14,6 +14,7 @@ pub fn explain(loaded: &Loaded) -> Result<()> {
         text.push_str(&format!("== statement {}, line {}\n", statement.number, statement.line));
         text.push_str(&match &statement.action {
             Action::Explain(explained) => explained.clone(),
+            Action::Answer(_) => "the catalog answers; there is nothing to plan\n".to_string(),
             Action::Insert(plan) | Action::Select { plan, .. } => sql::explain(plan),
         });
         text.push('\n');

@@ -7,7 +7,10 @@ mod explain;
 mod progress;
 mod results;
 mod run;
+mod sample;
+mod schema;
 mod summary;
+mod window;
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -30,13 +33,21 @@ enum Command {
     Run(run::RunArgs),
     /// Print the plan of each statement of a script, without running it
     Explain(ScriptArgs),
+    /// Guess the table in a file: prints a CREATE TABLE statement, and on stderr what it was guessed from
+    Schema(schema::SchemaArgs),
+    /// Aggregate a file in windows, without a script
+    Window(Box<window::WindowArgs>),
 }
 
 const EXAMPLES: &str = "Examples:
   transom run job.sql                                  run a script on all cores
   transom run job.sql --set DATA=/data -o csv > a.csv  fill in ${DATA}, results as CSV
   cat job.sql | transom run -                          read the script from stdin
+  zcat a.csv.gz | transom run job.sql                  read a table with 'path' = '-' from stdin
   transom explain job.sql                              show how it would run
+  transom schema trips.csv                             guess the table in a file
+  transom window trips.csv --key city --tumble 1h      count its rows by city and hour
+  zcat a.csv.gz | transom window - --session 30m --agg 'count(*), sum(amount)'
 
 Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted";
 
@@ -71,6 +82,7 @@ impl ScriptArgs {
         }
         let bytes = if self.script == "-" {
             options.file = "<stdin>".to_string();
+            options.script_on_stdin = true;
             let mut bytes = Vec::new();
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
         } else {
@@ -109,25 +121,34 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    let (script, outcome) = match &cli.command {
+    let outcome = match &cli.command {
         Command::Run(args) => with_script(&args.script, |loaded| run::run(args, loaded)),
         Command::Explain(args) => with_script(args, explain::explain),
+        Command::Schema(args) => schema::schema(args).map_err(Failed::from),
+        Command::Window(args) => window::window(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            diagnostic::print(&error, script.as_deref());
+        Err(Failed { error, script }) => {
+            diagnostic::print(&error, script.as_ref());
             ExitCode::from(error.exit_code())
         }
     }
 }
 
-fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> (Option<String>, Result<()>) {
-    match args.load() {
-        Ok(loaded) => {
-            let outcome = command(&loaded);
-            (Some(loaded.text), outcome)
-        }
-        Err(error) => (None, Err(error)),
+/// An error, and the script that its place is in.
+struct Failed {
+    error: Error,
+    script: Option<Loaded>,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed { error, script: None }
     }
+}
+
+fn with_script(args: &ScriptArgs, command: impl FnOnce(&Loaded) -> Result<()>) -> Result<(), Failed> {
+    let loaded = args.load()?;
+    command(&loaded).map_err(|error| Failed { error, script: Some(loaded) })
 }

@@ -32,6 +32,10 @@ pub struct Results {
     output: Output,
     context: EvalContext,
     select: Option<Select>,
+    /// Of tables that are stdout, by name.
+    encoders: Vec<(String, TextEncoder)>,
+    /// The job reads stdin: rows are shown while it is open.
+    live: bool,
 }
 
 /// A SELECT under way.
@@ -42,6 +46,8 @@ struct Select {
     measured: Vec<Vec<String>>,
     widths: Option<Vec<usize>>,
     rows: u64,
+    /// How NULL prints in a table.
+    null: &'static str,
 }
 
 impl Results {
@@ -51,12 +57,16 @@ impl Results {
             output,
             context: EvalContext { time_zone: "UTC".to_string(), now_ms: 0 },
             select: None,
+            encoders: Vec::new(),
+            live: false,
         }
     }
 
     /// The start of a statement.
     pub fn begin(&mut self, plan: &JobPlan) -> Result<()> {
         self.context.time_zone.clone_from(&plan.config.time_zone);
+        self.encoders.clear();
+        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_tables().is_empty());
         let collects = |pipeline: &&Pipeline| matches!(pipeline.sink.connector, SinkConnector::Collect);
         match plan.pipelines.iter().find(collects) {
             Some(pipeline) => self.begin_select(&pipeline.sink.schema),
@@ -75,7 +85,7 @@ impl Results {
             Output::Json => FormatSpec::Json(JsonOptions::default()).text_encoder(schema),
         };
         let schema = schema.clone();
-        self.select = Some(Select { schema, encoder, measured: Vec::new(), widths: None, rows: 0 });
+        self.select = Some(Select { schema, encoder, measured: Vec::new(), widths: None, rows: 0, null: "NULL" });
         Ok(())
     }
 
@@ -89,7 +99,7 @@ impl Results {
         } else {
             let columns = texts(batch, &select.schema, &self.context)?;
             for row in 0..batch.num_rows() {
-                let cells: Vec<String> = columns.iter().map(|column| cell(column, row)).collect();
+                let cells: Vec<String> = columns.iter().map(|column| cell(column, row, select.null)).collect();
                 match &select.widths {
                     Some(widths) => self.table_row(&cells, widths, &select.schema)?,
                     None => select.measured.push(cells),
@@ -103,6 +113,25 @@ impl Results {
         Ok(())
     }
 
+    /// The rows of SHOW and DESCRIBE. A statement that SHOW CREATE gives prints as text that can be run.
+    pub fn answer(&mut self, schema: &Schema, rows: &RecordBatch) -> Result<()> {
+        if let (Output::Table, [field]) = (self.output, schema.fields.as_slice())
+            && field.name == "result"
+        {
+            let column = rows.column(0).as_string::<i32>().clone();
+            for statement in column.iter().flatten() {
+                self.line(&format!("{statement};"))?;
+            }
+            return self.flush();
+        }
+        self.begin_select(schema)?;
+        if let Some(select) = &mut self.select {
+            select.null = "";
+        }
+        self.rows(rows)?;
+        self.end()
+    }
+
     /// The end of a statement.
     pub fn end(&mut self) -> Result<()> {
         if let Some(mut select) = self.select.take()
@@ -114,14 +143,50 @@ impl Results {
         self.flush()
     }
 
+    /// Called now and then while the job runs: what came from a source that goes on must not wait for its end.
+    pub fn pause(&mut self) -> Result<()> {
+        if !self.live {
+            return Ok(());
+        }
+        if let Some(mut select) = self.select.take() {
+            if !select.measured.is_empty() {
+                self.print_measured(&mut select)?;
+            }
+            self.select = Some(select);
+        }
+        self.flush()
+    }
+
+    /// Rows of a table that is stdout.
+    fn encode(&mut self, sink: &SinkSpec, format: &FormatSpec, batch: &RecordBatch) -> Result<()> {
+        let mut bytes = Vec::new();
+        match self.encoders.iter_mut().find(|(table, _)| *table == sink.table) {
+            Some((_, encoder)) => encoder.encode(batch, &mut bytes)?,
+            None => {
+                let Some(mut encoder) = format.text_encoder(&sink.schema) else {
+                    return Err(Error::internal("a table on stdout whose format is no text"));
+                };
+                bytes.extend_from_slice(encoder.header());
+                encoder.encode(batch, &mut bytes)?;
+                self.encoders.push((sink.table.clone(), encoder));
+            }
+        }
+        self.bytes(&bytes)
+    }
+
     /// Rows of a print sink, as Flink's: `+I[a, 2024-05-01T12:00, 1]`.
     pub fn print(&mut self, sink: &SinkSpec, batch: &RecordBatch) -> Result<()> {
+        if let SinkConnector::Stdout { format } = &sink.connector {
+            return self.encode(sink, format, batch);
+        }
         // Instants print as Java's, whatever the session's zone.
         let context = EvalContext { time_zone: "UTC".to_string(), now_ms: self.context.now_ms };
         let columns = texts(batch, &sink.schema, &context)?;
-        let prefix = match &sink.connector {
-            SinkConnector::Print { identifier: Some(identifier) } => format!("{identifier}> "),
-            _ => String::new(),
+        let (prefix, to_stderr) = match &sink.connector {
+            SinkConnector::Print { identifier, standard_error } => {
+                (identifier.as_ref().map(|identifier| format!("{identifier}> ")).unwrap_or_default(), *standard_error)
+            }
+            _ => (String::new(), false),
         };
         for row in 0..batch.num_rows() {
             let cells: Vec<String> = columns
@@ -129,7 +194,12 @@ impl Results {
                 .zip(&sink.schema.fields)
                 .map(|(column, field)| printed(column, row, &field.data_type))
                 .collect();
-            self.line(&format!("{prefix}+I[{}]", cells.join(", ")))?;
+            let line = format!("{prefix}+I[{}]", cells.join(", "));
+            if to_stderr {
+                writeln!(std::io::stderr(), "{line}").map_err(|error| Error::io("write to", "stderr", error))?;
+            } else {
+                self.line(&line)?;
+            }
         }
         Ok(())
     }
@@ -199,8 +269,8 @@ fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<
     schema.fields.iter().enumerate().map(text).collect()
 }
 
-fn cell(column: &StringArray, row: usize) -> String {
-    if column.is_null(row) { "NULL".to_string() } else { one_line(column.value(row)) }
+fn cell(column: &StringArray, row: usize, null: &str) -> String {
+    if column.is_null(row) { null.to_string() } else { one_line(column.value(row)) }
 }
 
 /// Without line ends, tabs and what else would upset a terminal.

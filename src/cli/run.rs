@@ -12,6 +12,7 @@ use transom::io::uring::Executor;
 use transom::job::{JobSummary, Report, RunOptions, Snapshot};
 use transom::plan::{JobPlan, SinkSpec};
 use transom::runner::run_script;
+use transom::types::Schema;
 
 use super::progress::Progress;
 use super::results::{Output, Results};
@@ -21,6 +22,13 @@ use super::{Loaded, ScriptArgs, summary};
 pub struct RunArgs {
     #[command(flatten)]
     pub script: ScriptArgs,
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+/// How a script runs and what is shown of it.
+#[derive(Args)]
+pub struct RunFlags {
     /// Threads to run on [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     shards: Option<u16>,
@@ -32,7 +40,7 @@ pub struct RunArgs {
     output: Output,
     /// Print results and errors only
     #[arg(short, long)]
-    quiet: bool,
+    pub quiet: bool,
     /// Put records that cannot be read, and rows without an event time, into FILE instead of failing
     #[arg(long, value_name = "FILE")]
     quarantine: Option<String>,
@@ -50,6 +58,11 @@ enum ExecutorArg {
 }
 
 pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
+    execute(&args.flags, loaded)
+}
+
+/// Runs a script with its results on stdout.
+pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = cancel.clone();
     // Ctrl-C, SIGTERM and SIGHUP let the job undo what it wrote; a second one ends the process at once.
@@ -75,7 +88,7 @@ pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
         quiet: args.quiet,
         progress: shows_progress.then(Progress::new),
         results: Results::new(args.output),
-        explained: false,
+        answered: false,
     };
     let mut script = loaded.options.clone();
     if let Some(path) = &args.quarantine {
@@ -85,7 +98,7 @@ pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
     report.clear_progress();
     report.results.flush()?;
     let summary = outcome?;
-    if summary.jobs.is_empty() && !report.explained && !args.quiet {
+    if summary.jobs.is_empty() && !report.answered && !args.quiet {
         eprintln!("note: nothing ran: the script has no INSERT or SELECT");
     }
     Ok(())
@@ -95,8 +108,8 @@ struct Terminal {
     quiet: bool,
     progress: Option<Progress>,
     results: Results,
-    /// An EXPLAIN has printed its plan.
-    explained: bool,
+    /// A statement without a job has printed what it had to say.
+    answered: bool,
 }
 
 impl Terminal {
@@ -121,10 +134,12 @@ impl Report for Terminal {
             anstream::eprintln!("{yellow}warning:{yellow:#} {text}");
         }
     }
-    fn progress(&mut self, snapshot: &Snapshot) {
+    fn progress(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.results.pause()?;
         if let Some(progress) = &mut self.progress {
             progress.show(snapshot);
         }
+        Ok(())
     }
     fn statement_begins(&mut self, plan: &JobPlan) -> Result<()> {
         self.results.begin(plan)
@@ -138,8 +153,12 @@ impl Report for Terminal {
         self.results.print(sink, batch)
     }
     fn explain(&mut self, text: &str) -> Result<()> {
-        self.explained = true;
+        self.answered = true;
         self.results.text(text)
+    }
+    fn answer(&mut self, schema: &Schema, rows: &RecordBatch) -> Result<()> {
+        self.answered = true;
+        self.results.answer(schema, rows)
     }
     fn statement_ends(&mut self, job: &JobSummary) -> Result<()> {
         self.clear_progress();

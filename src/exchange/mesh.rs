@@ -107,6 +107,12 @@ impl Endpoint {
         any
     }
 
+    /// Wakes every shard, from whatever thread.
+    pub fn waker(&self) -> Box<dyn Fn() + Send + Sync> {
+        let mesh = self.mesh.clone();
+        Box::new(move || mesh.unparkers.iter().for_each(Unparker::unpark))
+    }
+
     /// Wakes every other shard: something that all of them watch has changed.
     pub fn wake_all(&self) {
         for (shard, unparker) in self.mesh.unparkers.iter().enumerate() {

@@ -1,25 +1,53 @@
-//! What every shard may know of the input: which blocks are taken, and what each block told.
+//! What every shard may know of the input: which blocks are there, which are taken, and what each block told.
 //!
 //! Plain atomics, written once per block and read by all; no lock. The values that matter for
 //! the answer (transitions, watermarks) are functions of the data alone; only who claims which
 //! block depends on timing.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::source::Transition;
+use crate::source::{Extent, Transition};
 
-const UNKNOWN: i64 = i64::MIN;
 /// Bits for one state in a packed transition.
 const STATE_BITS: u32 = 3;
-const KNOWN: u32 = 1 << 31;
+/// Bits for a packed transition; the number of its block stands above them.
+const TRANSITION_BITS: u32 = 24;
+
+/// What one block told. A later block takes the place of one that every shard has processed, so what is told goes
+/// with the number of its block (counted from 1; 0: nothing yet).
+struct Told {
+    transition: AtomicU64,
+    /// Of the block of `watermark_of`, or told of no block at all.
+    second: AtomicI64,
+    watermark: AtomicI64,
+    watermark_of: AtomicU64,
+}
+
+impl Told {
+    const fn nothing() -> Self {
+        Told {
+            transition: AtomicU64::new(0),
+            second: AtomicI64::new(i64::MIN),
+            watermark: AtomicI64::new(0),
+            watermark_of: AtomicU64::new(0),
+        }
+    }
+}
 
 struct SplitProgress {
     next: CachePadded<AtomicUsize>,
-    transitions: Vec<AtomicU32>,
-    watermarks: Vec<AtomicI64>,
-    seconds: Vec<AtomicI64>,
+    /// Twice the number of blocks that are there, and 1 if they are all.
+    extent: AtomicUsize,
+    /// A ring, as long as blocks may be claimed and not yet processed.
+    told: Vec<Told>,
+}
+
+impl SplitProgress {
+    fn told(&self, block: usize) -> &Told {
+        &self.told[block & (self.told.len() - 1)]
+    }
 }
 
 /// Shared by all shards of a job.
@@ -33,16 +61,20 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// `block_counts`: of each split. `in_flight`: blocks that may be claimed ahead of the slowest shard.
-    pub fn new(block_counts: &[usize], shards: usize, in_flight: usize) -> Self {
-        let split = |&blocks: &usize| SplitProgress {
-            next: CachePadded::new(AtomicUsize::new(0)),
-            transitions: (0..blocks).map(|_| AtomicU32::new(0)).collect(),
-            watermarks: (0..blocks).map(|_| AtomicI64::new(UNKNOWN)).collect(),
-            seconds: (0..blocks).map(|_| AtomicI64::new(UNKNOWN)).collect(),
+    /// `extents`: of each split. `in_flight`: blocks that may be claimed ahead of the slowest shard.
+    pub fn new(extents: &[Extent], shards: usize, in_flight: usize) -> Self {
+        // Blocks read ahead, which every shard may find allowed at once, and those read because it was their turn.
+        let most = (2 * in_flight + shards + 1).next_power_of_two();
+        let split = |extent: &Extent| {
+            let room = if extent.complete { most.min(extent.blocks.max(1).next_power_of_two()) } else { most };
+            SplitProgress {
+                next: CachePadded::new(AtomicUsize::new(0)),
+                extent: AtomicUsize::new(packed(*extent)),
+                told: (0..room).map(|_| Told::nothing()).collect(),
+            }
         };
         Progress {
-            splits: block_counts.iter().map(split).collect(),
+            splits: extents.iter().map(split).collect(),
             claimed: CachePadded::new(AtomicU64::new(0)),
             completed: (0..shards).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
             stop: AtomicBool::new(false),
@@ -53,8 +85,14 @@ impl Progress {
     pub fn split_count(&self) -> usize {
         self.splits.len()
     }
-    pub fn block_count(&self, split: usize) -> usize {
-        self.splits[split].watermarks.len()
+    /// The blocks of the split that are there, as far as anybody has noted.
+    pub fn extent(&self, split: usize) -> Extent {
+        let packed = self.splits[split].extent.load(Ordering::Acquire);
+        Extent { blocks: packed >> 1, complete: packed & 1 == 1 }
+    }
+    /// Notes that a split has grown.
+    pub fn note(&self, split: usize, extent: Extent) {
+        self.splits[split].extent.fetch_max(packed(extent), Ordering::AcqRel);
     }
     /// The first block of the split that nobody has claimed.
     pub fn unclaimed(&self, split: usize) -> usize {
@@ -64,7 +102,7 @@ impl Progress {
     /// Claims block `block` of a split if it is still the next one.
     pub fn claim(&self, split: usize, block: usize) -> bool {
         let next = &self.splits[split].next;
-        let won = block < self.block_count(split)
+        let won = block < self.extent(split).blocks
             && next.compare_exchange(block, block + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if won {
             self.claimed.fetch_add(1, Ordering::Relaxed);
@@ -84,35 +122,40 @@ impl Progress {
     }
 
     pub fn publish_transition(&self, split: usize, block: usize, transition: Transition) {
-        let packed = transition.0.iter().rev().fold(0, |packed, &state| (packed << STATE_BITS) | u32::from(state & 7));
-        self.splits[split].transitions[block].store(packed | KNOWN, Ordering::Release);
+        let states = transition.0.iter().rev().fold(0, |packed, &state| (packed << STATE_BITS) | u64::from(state & 7));
+        let packed = (block as u64 + 1) << TRANSITION_BITS | states;
+        self.splits[split].told(block).transition.store(packed, Ordering::Release);
     }
 
-    /// The state at the block's exit for a state at its entry; None until the block was probed.
+    /// The state at the block's exit for a state at its entry; None until the block was probed. Asked only for blocks
+    /// that this shard has not processed yet.
     pub fn exit_state(&self, split: usize, block: usize, entry: u8) -> Option<u8> {
-        let packed = self.splits[split].transitions[block].load(Ordering::Acquire);
-        (packed & KNOWN != 0).then(|| ((packed >> (STATE_BITS * u32::from(entry & 7))) & 7) as u8)
+        let packed = self.splits[split].told(block).transition.load(Ordering::Acquire);
+        (packed >> TRANSITION_BITS == block as u64 + 1)
+            .then(|| ((packed >> (STATE_BITS * u32::from(entry & 7))) & 7) as u8)
     }
 
     /// `watermark`: a lower bound of the split's watermark after the block; with the maximum over
     /// the blocks before, exactly that.
     pub fn publish_watermark(&self, split: usize, block: usize, watermark: i64) {
-        self.splits[split].watermarks[block].store(watermark.max(UNKNOWN + 1), Ordering::Release);
+        let told = self.splits[split].told(block);
+        told.watermark.store(watermark, Ordering::Relaxed);
+        told.watermark_of.store(block as u64 + 1, Ordering::Release);
     }
 
     /// The second highest value of the watermark expression in a block, told before its watermark is.
     pub fn publish_second(&self, split: usize, block: usize, second: i64) {
-        self.splits[split].seconds[block].store(second, Ordering::Relaxed);
+        self.splits[split].told(block).second.store(second, Ordering::Relaxed);
     }
     /// The lowest number there is where it was not told. Known when the watermark is.
     pub fn second(&self, split: usize, block: usize) -> i64 {
-        self.splits[split].seconds[block].load(Ordering::Relaxed)
+        self.splits[split].told(block).second.load(Ordering::Relaxed)
     }
 
-    /// None until published.
+    /// None until published. Asked only for blocks that this shard has not processed yet.
     pub fn watermark(&self, split: usize, block: usize) -> Option<i64> {
-        let watermark = self.splits[split].watermarks[block].load(Ordering::Acquire);
-        (watermark != UNKNOWN).then_some(watermark)
+        let told = self.splits[split].told(block);
+        (told.watermark_of.load(Ordering::Acquire) == block as u64 + 1).then(|| told.watermark.load(Ordering::Relaxed))
     }
 
     /// Says that `shard` has processed the first `blocks` blocks of the order, output included.
@@ -133,13 +176,18 @@ impl Progress {
     }
 }
 
+/// So that of two readings the later one is the greater number.
+fn packed(extent: Extent) -> usize {
+    extent.blocks.min(usize::MAX >> 1) << 1 | usize::from(extent.complete)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_block_is_claimed_once_and_in_order() {
-        let progress = Progress::new(&[2], 1, 1);
+        let progress = Progress::new(&[Extent::whole(2)], 1, 1);
         assert!(!progress.claim(0, 1));
         assert!(progress.claim(0, 0));
         assert!(!progress.claim(0, 0));
@@ -150,12 +198,29 @@ mod tests {
 
     #[test]
     fn transitions_survive_packing() {
-        let progress = Progress::new(&[1], 1, 1);
+        let progress = Progress::new(&[Extent::whole(1)], 1, 1);
         assert_eq!(progress.exit_state(0, 0, 0), None);
         let transition = Transition([7, 0, 3, 3, 1, 2, 6, 5]);
         progress.publish_transition(0, 0, transition);
         for entry in 0..8 {
             assert_eq!(progress.exit_state(0, 0, entry), Some(transition.0[usize::from(entry)]));
         }
+    }
+
+    #[test]
+    fn a_split_grows_and_what_its_blocks_told_is_theirs_alone() {
+        let progress = Progress::new(&[Extent { blocks: 0, complete: false }], 1, 1);
+        assert!(!progress.claim(0, 0));
+        for block in 0..100 {
+            assert_eq!((progress.watermark(0, block), progress.exit_state(0, block, 0)), (None, None));
+            progress.note(0, Extent { blocks: block + 1, complete: block == 99 });
+            progress.note(0, Extent { blocks: block, complete: false });
+            assert!(progress.claim(0, block) && !progress.claim(0, block + 1));
+            progress.publish_transition(0, block, Transition::IDENTITY);
+            progress.publish_watermark(0, block, block as i64 * 10);
+            assert_eq!(progress.exit_state(0, block, 3), Some(3));
+            assert_eq!(progress.watermark(0, block), Some(block as i64 * 10));
+        }
+        assert_eq!(progress.extent(0), Extent::whole(100));
     }
 }

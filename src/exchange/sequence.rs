@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 
 use super::progress::Progress;
+use crate::source::Extent;
 use crate::time::Watermark;
+use crate::watermark::Peaks;
 
 /// A block with its place in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,22 @@ pub struct Step {
     pub start: Watermark,
     /// What it would be without the row that it comes from.
     pub second: Watermark,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The state in which the block begins.
+    pub state: u8,
+}
+
+/// A block that moved the watermark of its split.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub block: usize,
+    /// The state in which it begins.
+    pub state: u8,
+    /// The watermark before it.
+    pub before: Watermark,
+    /// The second highest value of the watermark expression in it.
+    pub second: Watermark,
 }
 
 /// One shard's copy of the order.
@@ -26,32 +44,41 @@ pub struct Step {
 pub struct Sequencer {
     seq: u64,
     next_block: Vec<usize>,
-    block_count: Vec<usize>,
+    /// As it was when the split last had its turn: whether there are more blocks than these is known by then.
+    extents: Vec<Extent>,
     /// Watermark and number of the splits with blocks still to come: the order of turns.
     turns: BTreeSet<(i64, usize)>,
-    /// By split: the second highest value of its watermark expression.
-    seconds: Vec<i64>,
+    /// By split: the state in which its next block begins.
+    states: Vec<u8>,
+    /// By split: the block from which its watermark comes.
+    origins: Vec<Origin>,
+    /// By split: the highest values of its watermark expression.
+    peaks: Vec<Peaks>,
 }
 
 impl Sequencer {
     pub fn new(progress: &Progress) -> Self {
         let splits = progress.split_count();
-        let block_count: Vec<usize> = (0..splits).map(|split| progress.block_count(split)).collect();
+        // A split that is complete at the start stays as it is; any other will have one block at least.
+        let extents: Vec<Extent> = (0..splits).map(|split| progress.extent(split)).collect();
         let start = Watermark::SQL_START.0;
         Sequencer {
             seq: 0,
             next_block: vec![0; splits],
-            turns: (0..splits).filter(|&split| block_count[split] > 0).map(|split| (start, split)).collect(),
-            block_count,
-            seconds: vec![start; splits],
+            turns: (0..splits).filter(|&split| extents[split].has_after(0)).map(|split| (start, split)).collect(),
+            extents,
+            states: vec![0; splits],
+            origins: vec![Origin::default(); splits],
+            peaks: vec![Peaks::START; splits],
         }
     }
 
     /// The block whose turn it is; None when all blocks have had theirs.
     pub fn current(&self) -> Option<Step> {
         let &(watermark, split) = self.turns.first()?;
-        let (start, second) = (Watermark(watermark), Watermark(self.seconds[split]));
-        Some(Step { seq: self.seq, split, block: self.next_block[split], start, second })
+        let (start, second) = (Watermark(watermark), Watermark(self.peaks[split].second));
+        let (origin, state) = (self.origins[split], self.states[split]);
+        Some(Step { seq: self.seq, split, block: self.next_block[split], start, second, origin, state })
     }
 
     /// Moves past the current block if its watermark is known.
@@ -60,13 +87,30 @@ impl Sequencer {
         let watermark = progress.watermark(step.split, step.block)?;
         self.turns.pop_first();
         self.next_block[step.split] += 1;
-        let second = step.start.0.min(watermark).max(progress.second(step.split, step.block));
-        self.seconds[step.split] = step.second.0.max(second);
+        // Read behind the watermark, so it is that of the block or a later one.
+        self.extents[step.split] = progress.extent(step.split);
+        self.follow(step, watermark, progress);
         if self.is_active(step.split) {
             self.turns.insert((step.start.0.max(watermark), step.split));
         }
         self.seq += 1;
         Some(step)
+    }
+
+    /// What is known of a split behind a block.
+    fn follow(&mut self, step: Step, watermark: i64, progress: &Progress) {
+        let Step { split, block, state, start: before, .. } = step;
+        let second = progress.second(split, block);
+        if watermark > before.0 {
+            self.origins[split] = Origin { block, state, before, second: Watermark(second) };
+        }
+        self.peaks[split] = self.peaks[split].and(Peaks { first: watermark, second });
+        self.states[split] = progress.exit_state(split, block, state).unwrap_or(state);
+    }
+
+    /// By split: the highest values of its watermark expression in the blocks that have had their turn.
+    pub fn peaks(&self) -> &[Peaks] {
+        &self.peaks
     }
 
     /// Blocks that have had their turn.
@@ -76,7 +120,7 @@ impl Sequencer {
 
     /// True while blocks of the split are still to come.
     pub fn is_active(&self, split: usize) -> bool {
-        self.next_block[split] < self.block_count[split]
+        self.extents[split].has_after(self.next_block[split])
     }
 
     /// Blocks of the split that have had their turn.
@@ -108,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_split_with_the_lowest_watermark_goes_first() {
-        let progress = Progress::new(&[2, 2], 1, 10);
+        let progress = Progress::new(&[Extent::whole(2); 2], 1, 10);
         for (split, block, watermark) in [(0, 0, 50), (0, 1, 60), (1, 0, 20), (1, 1, 55)] {
             progress.publish_watermark(split, block, watermark);
         }
@@ -120,12 +164,28 @@ mod tests {
 
     #[test]
     fn an_unknown_watermark_holds_the_order() {
-        let progress = Progress::new(&[2], 1, 10);
+        let progress = Progress::new(&[Extent::whole(2)], 1, 10);
         let mut sequencer = Sequencer::new(&progress);
         assert_eq!(sequencer.advance(&progress), None);
         assert_eq!(sequencer.current().unwrap().block, 0);
         progress.publish_watermark(0, 0, -7);
         assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
         assert_eq!(sequencer.watermark_of(|_| true), Watermark::MIN);
+    }
+
+    #[test]
+    fn a_split_without_an_end_holds_the_others_back_until_its_last_block_has_had_its_turn() {
+        let open = Extent { blocks: 0, complete: false };
+        let progress = Progress::new(&[open, Extent::whole(0)], 1, 10);
+        let mut sequencer = Sequencer::new(&progress);
+        for block in 0..3 {
+            assert_eq!(sequencer.current().map(|step| (step.split, step.block)), Some((0, block)));
+            assert_eq!(sequencer.advance(&progress), None);
+            progress.note(0, Extent { blocks: block + 1, complete: block == 2 });
+            progress.publish_watermark(0, block, 5);
+            assert!(sequencer.advance(&progress).is_some());
+        }
+        assert_eq!(sequencer.current(), None);
+        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MAX);
     }
 }

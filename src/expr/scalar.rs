@@ -5,11 +5,11 @@
 pub enum Scalar {
     Null,
     Boolean(bool),
-    /// TINYINT to BIGINT, DATE (days), TIME (ms), TIMESTAMP (ms, us or ns), INTERVAL (ms or months).
+    /// TINYINT to BIGINT, DATE (days), TIME (ms), TIMESTAMP(0) to TIMESTAMP(6) (ms or us), INTERVAL (ms or months).
     Int(i64),
     Float(f32),
     Double(f64),
-    /// Unscaled value; the scale is in the type.
+    /// Unscaled value; the scale is in the type. Also the nanoseconds of TIMESTAMP(7) to TIMESTAMP(9).
     Decimal(i128),
     String(String),
     Binary(Vec<u8>),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Decimal128Array, PrimitiveArray, StringArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, PrimitiveArray, StringArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray,
 };
 use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
@@ -13,6 +13,7 @@ use arrow::datatypes::{
 };
 
 use super::fast;
+use super::nested::Nested;
 use crate::error::{Error, Result};
 use crate::types::Type;
 
@@ -43,6 +44,13 @@ pub(crate) enum Values {
         per_second: i64,
         zoned: bool,
     },
+    /// Nanoseconds since 1970: TIMESTAMP and TIMESTAMP_LTZ of 7 to 9 digits.
+    WideTimestamp {
+        values: Vec<i128>,
+        zoned: bool,
+    },
+    Bytes(Text),
+    Nested(Box<Nested>),
 }
 
 /// Strings, end to end.
@@ -56,6 +64,7 @@ pub(crate) struct Text {
 /// A column under construction.
 #[derive(Debug)]
 pub(crate) struct Column {
+    pub kind: Type,
     pub values: Values,
     /// Rows that are NULL, ascending. Most columns have none.
     null_rows: Vec<usize>,
@@ -67,6 +76,25 @@ pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
 impl Text {
     fn new() -> Self {
         Text { bytes: Vec::new(), offsets: vec![0] }
+    }
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+    fn truncate(&mut self, rows: usize) {
+        self.offsets.truncate(rows + 1);
+        let end = self.offsets.last().map_or(0, |end| *end as usize);
+        self.bytes.truncate(end);
+    }
+    /// Hands over offsets and bytes, and starts anew.
+    fn take(&mut self, rows: usize) -> (OffsetBuffer<i32>, Vec<u8>) {
+        let used = self.bytes.len();
+        let bytes = std::mem::replace(&mut self.bytes, Vec::with_capacity(used + used / 8 + 16));
+        (take_offsets(&mut self.offsets, rows), bytes)
+    }
+    /// The bytes of the string at `row`.
+    pub fn get(&self, row: usize) -> &[u8] {
+        let offset = |at: usize| self.offsets.get(at).map_or(0, |offset| *offset as usize);
+        self.bytes.get(offset(row)..offset(row + 1)).unwrap_or_default()
     }
     /// Ends the string whose bytes were appended to `bytes`.
     #[inline]
@@ -87,7 +115,7 @@ impl Text {
 }
 
 impl Column {
-    /// `None` for types that no text format decodes.
+    /// `None` for types that no text format decodes, alone or within another.
     pub fn new(kind: &Type) -> Option<Self> {
         let values = match kind {
             Type::Boolean => Values::Boolean(Vec::new()),
@@ -103,14 +131,18 @@ impl Column {
             Type::Char(_) | Type::VarChar(_) => Values::Text(Text::new()),
             Type::Date => Values::Date(Vec::new()),
             Type::Time(digits) => Values::Time { values: Vec::new(), digits: *digits },
-            Type::Timestamp(digits) | Type::TimestampLtz(digits) => Values::Timestamp {
+            Type::Timestamp(digits @ 0..=6) | Type::TimestampLtz(digits @ 0..=6) => Values::Timestamp {
                 values: Vec::new(),
-                per_second: units_per_second(*digits),
+                per_second: if *digits <= 3 { 1_000 } else { 1_000_000 },
                 zoned: matches!(kind, Type::TimestampLtz(_)),
             },
-            _ => return None,
+            Type::Timestamp(_) | Type::TimestampLtz(_) => {
+                Values::WideTimestamp { values: Vec::new(), zoned: matches!(kind, Type::TimestampLtz(_)) }
+            }
+            Type::Binary(_) | Type::VarBinary(_) => Values::Bytes(Text::new()),
+            _ => Values::Nested(Box::new(Nested::new(kind)?)),
         };
-        Some(Column { values, null_rows: Vec::new() })
+        Some(Column { kind: kind.clone(), values, null_rows: Vec::new() })
     }
 
     pub fn len(&self) -> usize {
@@ -122,8 +154,9 @@ impl Column {
             Values::Int64(values) | Values::Timestamp { values, .. } => values.len(),
             Values::Float32(values) => values.len(),
             Values::Float64(values) => values.len(),
-            Values::Decimal { values, .. } => values.len(),
-            Values::Text(text) => text.offsets.len() - 1,
+            Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.len(),
+            Values::Text(text) | Values::Bytes(text) => text.len(),
+            Values::Nested(nested) => nested.len(),
         }
     }
 
@@ -137,12 +170,9 @@ impl Column {
             Values::Int64(values) | Values::Timestamp { values, .. } => values.truncate(rows),
             Values::Float32(values) => values.truncate(rows),
             Values::Float64(values) => values.truncate(rows),
-            Values::Decimal { values, .. } => values.truncate(rows),
-            Values::Text(text) => {
-                text.offsets.truncate(rows + 1);
-                let end = text.offsets.last().map_or(0, |end| *end as usize);
-                text.bytes.truncate(end);
-            }
+            Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.truncate(rows),
+            Values::Text(text) | Values::Bytes(text) => text.truncate(rows),
+            Values::Nested(nested) => nested.truncate(rows),
         }
         while self.null_rows.last().is_some_and(|row| *row >= rows) {
             self.null_rows.pop();
@@ -160,8 +190,18 @@ impl Column {
             Values::Int64(values) | Values::Timestamp { values, .. } => values.push(0),
             Values::Float32(values) => values.push(0.0),
             Values::Float64(values) => values.push(0.0),
-            Values::Decimal { values, .. } => values.push(0),
-            Values::Text(text) => text.end_value(),
+            Values::Decimal { values, .. } | Values::WideTimestamp { values, .. } => values.push(0),
+            Values::Text(text) | Values::Bytes(text) => text.end_value(),
+            Values::Nested(nested) => nested.push_null(),
+        }
+    }
+
+    /// How many bytes its strings have, to bound a batch.
+    pub fn text_bytes(&self) -> usize {
+        match &self.values {
+            Values::Text(text) | Values::Bytes(text) => text.bytes.len(),
+            Values::Nested(nested) => nested.text_bytes(),
+            _ => 0,
         }
     }
 
@@ -188,34 +228,35 @@ impl Column {
                 Arc::new(array.with_precision_and_scale(*precision, *scale as i8).map_err(inner)?)
             }
             Values::Text(text) => {
-                let used = text.bytes.len();
-                let bytes = std::mem::replace(&mut text.bytes, Vec::with_capacity(used + used / 8 + 16));
-                let mut fresh = Vec::with_capacity(rows + 1);
-                fresh.push(0);
-                let offsets = std::mem::replace(&mut text.offsets, fresh);
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                let (offsets, bytes) = text.take(rows);
                 Arc::new(StringArray::try_new(offsets, bytes.into(), nulls).map_err(inner)?)
             }
+            Values::Bytes(text) => {
+                let (offsets, bytes) = text.take(rows);
+                Arc::new(BinaryArray::try_new(offsets, bytes.into(), nulls).map_err(inner)?)
+            }
+            Values::Nested(nested) => nested.take(nulls, rows)?,
             Values::Timestamp { values, per_second, zoned } => {
                 let values = replace(values, rows);
                 let zone = zoned.then(|| Arc::<str>::from("UTC"));
                 match per_second {
                     1_000 => Arc::new(TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    1_000_000 => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    _ => Arc::new(TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone)),
+                    _ => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
                 }
+            }
+            Values::WideTimestamp { values, .. } => {
+                let array = Decimal128Array::new(replace(values, rows), nulls);
+                Arc::new(array.with_precision_and_scale(38, 9).map_err(inner)?)
             }
         })
     }
 }
 
-/// How finely Arrow counts a timestamp of so many fractional digits.
-pub(crate) fn units_per_second(digits: u8) -> i64 {
-    match digits {
-        0..=3 => 1_000,
-        4..=6 => 1_000_000,
-        _ => 1_000_000_000,
-    }
+/// Hands over offsets, and starts anew.
+pub(crate) fn take_offsets(offsets: &mut Vec<i32>, rows: usize) -> OffsetBuffer<i32> {
+    let mut fresh = Vec::with_capacity(rows + 1);
+    fresh.push(0);
+    OffsetBuffer::new(ScalarBuffer::from(std::mem::replace(offsets, fresh)))
 }
 
 fn replace<T: arrow::datatypes::ArrowNativeType>(values: &mut Vec<T>, rows: usize) -> ScalarBuffer<T> {
@@ -237,6 +278,6 @@ fn take_nulls(null_rows: &mut Vec<usize>, length: usize) -> Option<NullBuffer> {
     Some(NullBuffer::from(valid))
 }
 
-fn inner(error: arrow::error::ArrowError) -> Error {
+pub(crate) fn inner(error: arrow::error::ArrowError) -> Error {
     Error::internal(format!("cannot build a column: {error}"))
 }

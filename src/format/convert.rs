@@ -1,6 +1,7 @@
 //! One field's text into its column, by the rules of the format it came in.
 
-use super::column::{Column, Values};
+use super::base64;
+use super::column::{Column, Text, Values};
 use super::fast::{self, DayCache};
 use super::parse::{self, TimestampStyle};
 
@@ -9,8 +10,8 @@ use super::parse::{self, TimestampStyle};
 pub(crate) enum Misfit {
     /// Not a value of the type.
     Text,
-    /// A timestamp beyond what nanoseconds in 64 bits can count.
-    Nanoseconds,
+    /// A timestamp in a year that the type does not reach.
+    Range,
 }
 
 /// What a JSON value is, as far as conversion cares.
@@ -40,8 +41,14 @@ pub(crate) fn push_csv(column: &mut Column, text: &[u8]) -> Result<(), Misfit> {
         Values::Time { values, digits } => values.push(parse::csv_time(text, *digits).ok_or(Misfit::Text)?),
         Values::Timestamp { values, per_second, zoned } => {
             let moment = parse::timestamp(parse::trim(text), TimestampStyle::Sql, *zoned).ok_or(Misfit::Text)?;
-            values.push(parse::in_units(moment, *per_second).ok_or(Misfit::Nanoseconds)?);
+            values.push(parse::in_units(moment, *per_second).ok_or(Misfit::Range)?);
         }
+        Values::WideTimestamp { values, zoned } => {
+            let moment = parse::timestamp(parse::trim(text), TimestampStyle::Sql, *zoned).ok_or(Misfit::Text)?;
+            values.push(parse::in_nanoseconds(moment));
+        }
+        Values::Bytes(values) => push_base64(values, text)?,
+        Values::Nested(_) => return Err(Misfit::Text),
     }
     Ok(())
 }
@@ -80,10 +87,26 @@ pub(crate) fn push_json(column: &mut Column, kind: JsonKind, text: &[u8], style:
         Values::Time { values, .. } => values.push(parse::json_time(text).ok_or(Misfit::Text)?),
         Values::Timestamp { values, per_second, zoned } => {
             let moment = parse::timestamp(text, style, *zoned).ok_or(Misfit::Text)?;
-            values.push(parse::in_units(moment, *per_second).ok_or(Misfit::Nanoseconds)?);
+            values.push(parse::in_units(moment, *per_second).ok_or(Misfit::Range)?);
         }
+        Values::WideTimestamp { values, zoned } => {
+            let moment = parse::timestamp(text, style, *zoned).ok_or(Misfit::Text)?;
+            values.push(parse::in_nanoseconds(moment));
+        }
+        Values::Bytes(values) if kind == JsonKind::Text => push_base64(values, text)?,
+        Values::Bytes(_) | Values::Nested(_) => return Err(Misfit::Text),
     }
     Ok(())
+}
+
+fn push_base64(values: &mut Text, text: &[u8]) -> Result<(), Misfit> {
+    let start = values.bytes.len();
+    if base64::decode(text, &mut values.bytes) {
+        values.end_value();
+        return Ok(());
+    }
+    values.bytes.truncate(start);
+    Err(Misfit::Text)
 }
 
 fn narrow<T: TryFrom<i64>>(text: &[u8], min: T, max: T) -> Result<T, Misfit>
@@ -137,6 +160,11 @@ fn push_less_plain(values: &mut Values, bytes: &[u8], at: usize, between: u8, da
         Values::Timestamp { values, per_second, zoned: false } => {
             let (moment, end) = fast::timestamp(bytes, at, between, day)?;
             values.push(parse::in_units(moment, *per_second)?);
+            end
+        }
+        Values::WideTimestamp { values, zoned: false } => {
+            let (moment, end) = fast::timestamp(bytes, at, between, day)?;
+            values.push(parse::in_nanoseconds(moment));
             end
         }
         Values::Float64(values) => {

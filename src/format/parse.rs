@@ -305,16 +305,21 @@ pub(crate) fn timestamp(text: &[u8], style: TimestampStyle, zoned: bool) -> Opti
     Some((days * 86_400 + time.second_of_day, time.nanos))
 }
 
-/// Counts a moment in the unit of Arrow's column: 1_000, 1_000_000 or 1_000_000_000 a second.
+/// Counts a moment in the unit of Arrow's column: 1_000 or 1_000_000 a second. `None` beyond 64 bits.
 #[inline]
 pub(crate) fn in_units(moment: Moment, per_second: i64) -> Option<i64> {
     // Divisions by constants, which cost no division.
     let fraction = match per_second {
         1_000 => moment.1 / 1_000_000,
-        1_000_000 => moment.1 / 1_000,
-        _ => moment.1,
+        _ => moment.1 / 1_000,
     };
     moment.0.checked_mul(per_second)?.checked_add(i64::from(fraction))
+}
+
+/// A moment in nanoseconds since 1970.
+#[inline]
+pub(crate) fn in_nanoseconds(moment: Moment) -> i128 {
+    i128::from(moment.0) * 1_000_000_000 + i128::from(moment.1)
 }
 
 struct Cursor<'a>(&'a [u8]);

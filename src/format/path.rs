@@ -44,7 +44,7 @@ impl InputFile {
         let metadata = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
         if !metadata.is_file() {
             return Err(Error::new(ErrorKind::Io, format!("cannot read {path}: it is not a regular file"))
-                .help("copy what it yields into a file"));
+                .help(format!("set 'path' = '-' and read it through stdin: transom run … < {path}")));
         }
         let (file, metadata) = opened(path)?;
         let identity = (metadata.dev(), metadata.ino());

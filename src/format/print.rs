@@ -81,14 +81,21 @@ impl DayText {
     }
 }
 
-/// A timestamp that counts `per_second` units a second; `between` stands between date and time.
+/// A timestamp in nanoseconds since 1970; `between` stands between date and time.
+pub(crate) fn wide_timestamp(out: &mut Vec<u8>, nanos: i128, between: u8, day: &mut DayText) {
+    let seconds = nanos.div_euclid(1_000_000_000) as i64;
+    day.write(out, seconds.div_euclid(86_400));
+    out.push(between);
+    time(out, seconds.rem_euclid(86_400) as u32, nanos.rem_euclid(1_000_000_000) as u32);
+}
+
+/// A timestamp that counts 1,000 or 1,000,000 units a second; `between` stands between date and time.
 #[inline]
 pub(crate) fn timestamp(out: &mut Vec<u8>, value: i64, per_second: i64, between: u8, day: &mut DayText) {
     // Each arm with constants, whose divisions cost no division.
     let (seconds, nanos) = match per_second {
         1_000 => (value.div_euclid(1_000), value.rem_euclid(1_000) * 1_000_000),
-        1_000_000 => (value.div_euclid(1_000_000), value.rem_euclid(1_000_000) * 1_000),
-        _ => (value.div_euclid(1_000_000_000), value.rem_euclid(1_000_000_000)),
+        _ => (value.div_euclid(1_000_000), value.rem_euclid(1_000_000) * 1_000),
     };
     day.write(out, seconds.div_euclid(86_400));
     out.push(between);
@@ -114,6 +121,20 @@ mod tests {
             (10_203_040, "00:00:01.01020304"),
         ] {
             assert_eq!(text(|out| time(out, 1, nanos)), expected);
+        }
+    }
+
+    #[test]
+    fn nine_digits_reach_all_years() {
+        let mut day = DayText::default();
+        for (nanos, expected) in [
+            (-62_135_596_800_000_000_000, "0001-01-01 00:00:00"),
+            (-1, "1969-12-31 23:59:59.999999999"),
+            (253_402_300_799_999_999_999, "9999-12-31 23:59:59.999999999"),
+        ] {
+            let mut out = Vec::new();
+            wide_timestamp(&mut out, nanos, b' ', &mut day);
+            assert_eq!(String::from_utf8(out).expect("ASCII"), expected);
         }
     }
 

@@ -2,12 +2,20 @@
 //! given, so that it does not lead to the next error.
 
 use super::parse::{self, TimestampStyle};
+use crate::error::nearest;
 use crate::types::Type;
 
 /// Remedy for a text that is no value of a timestamp column; `None` where the column is of another type. NULL is never
 /// offered: the decoder does not know whether the watermark is made from the column, and there NULL fails as well.
 #[cold]
 pub(crate) fn time(name: &str, kind: &Type, text: &[u8], json: Option<TimestampStyle>) -> Option<String> {
+    matches!(kind, Type::Timestamp(_) | Type::TimestampLtz(_))
+        .then(|| form(kind, text, json).unwrap_or_else(|| computed(name, parse::trim(text))))
+}
+
+/// Another type or option that reads the text of a timestamp, where there is one.
+#[cold]
+pub(crate) fn form(kind: &Type, text: &[u8], json: Option<TimestampStyle>) -> Option<String> {
     let (digits, zoned) = match kind {
         Type::Timestamp(digits) => (*digits, false),
         Type::TimestampLtz(digits) => (*digits, true),
@@ -29,10 +37,7 @@ pub(crate) fn time(name: &str, kind: &Type, text: &[u8], json: Option<TimestampS
             return Some(format!("{set}, and declare it {other}"));
         }
     }
-    if reads(style, !zoned) {
-        return Some(format!("declare it {other}"));
-    }
-    Some(computed(name, text))
+    reads(style, !zoned).then(|| format!("declare it {other}"))
 }
 
 /// Remedy that declares the column as what its text is, and computes the time.
@@ -116,6 +121,14 @@ pub(crate) fn quoted(name: &str) -> String {
 /// "a" or "an", by the name of the type.
 pub(crate) fn article(kind: &Type) -> &'static str {
     if kind.to_string().starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" }
+}
+
+/// Of a column that a file has not, for a notice.
+pub(crate) fn no_column<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String {
+    match nearest(name, columns) {
+        Some(near) => format!("no column `{name}` (did you mean `{near}`? names are case-sensitive)"),
+        None => format!("no column `{name}`"),
+    }
 }
 
 /// Whether a text could name a column: no number, no time, and none of the words for what is absent.

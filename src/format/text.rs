@@ -78,7 +78,7 @@ pub fn record_text(bytes: &[u8]) -> String {
 }
 
 /// Decodes the records that start in one block of a text file.
-pub trait TextDecoder {
+pub trait TextDecoder: Send {
     /// The offset of the first record that starts at `from` or later but before `end`. `state`: the
     /// format's state at `from`; `before`: the byte in front of it, unless the file starts there.
     fn enter(&mut self, bytes: &[u8], from: usize, end: usize, state: u8, before: Option<u8>) -> Option<usize>;
@@ -168,10 +168,7 @@ impl Rows {
     }
 
     fn text_is_long(&self) -> bool {
-        self.columns.iter().any(|column| match &column.values {
-            super::column::Values::Text(text) => text.bytes.len() > TEXT_BYTES_MAX / 64,
-            _ => false,
-        })
+        self.columns.iter().any(|column| column.text_bytes() > TEXT_BYTES_MAX / 64)
     }
 
     /// Hands out the rows gathered so far, if any.
@@ -206,6 +203,27 @@ pub(crate) fn first_invalid(bytes: &[u8], from: usize, eof: bool) -> usize {
         Err(error) if error.error_len().is_none() && !eof => bytes.len(),
         Err(error) => from + error.valid_up_to(),
     }
+}
+
+/// The error at the byte `at`, which is part of no character.
+#[cold]
+pub(crate) fn not_utf8(bytes: &[u8], at: usize) -> Failure {
+    Failure::At(at, encoding_error(bytes, at))
+}
+
+/// Says which byte it is and how to convert the file. A byte that is alone among ASCII is Latin-1 nearly always.
+#[cold]
+pub(crate) fn encoding_error(bytes: &[u8], at: usize) -> Error {
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let alone = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_none_or(u8::is_ascii);
+    let (guess, character) = match byte {
+        0xA0.. if alone(at.checked_sub(1)) && alone(Some(at + 1)) => {
+            ("ISO-8859-1", format!(", which is '{}' in Latin-1", char::from(byte)))
+        }
+        _ => ("ENCODING", String::new()),
+    };
+    Error::data(format!("the file is not UTF-8: here is the byte 0x{byte:02X}{character}"))
+        .help(format!("convert it: iconv -f {guess} -t UTF-8 FILE > CONVERTED"))
 }
 
 /// A field's text for a message: shortened, and with what cannot be shown replaced.

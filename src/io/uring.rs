@@ -13,6 +13,10 @@ use glommio::{LocalExecutorBuilder, Placement};
 /// Enough for a ring that carries no file operations; glommio's default reserves 10 MiB a thread.
 const IO_MEMORY_BYTES: usize = 64 << 10;
 
+/// Files and the like that an executor keeps open, and what the job needs beside them.
+const FILES_PER_SHARD: usize = 12;
+const FILES_BESIDE: usize = 32;
+
 /// Which kind of thread shards run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Executor {
@@ -26,7 +30,10 @@ pub enum Executor {
 /// Why io_uring cannot be used here; None where it can.
 ///
 /// Asks the kernel before glommio does, which panics where it is refused.
-pub fn why_not() -> Option<String> {
+pub fn why_not(shards: usize) -> Option<String> {
+    if let Some(most) = super::limits::open_files().filter(|most| *most < FILES_BESIDE + FILES_PER_SHARD * shards) {
+        return Some(format!("only {most} files may be open at once"));
+    }
     let asked = io_uring::IoUring::new(8).and_then(|ring| ring.submitter().register_probe(&mut io_uring::Probe::new()));
     if let Err(error) = asked {
         return Some(error.to_string());
@@ -81,7 +88,7 @@ mod tests {
 
     #[test]
     fn bodies_run_on_both_kinds_of_threads() {
-        for uring in [false, why_not().is_none()] {
+        for uring in [false, why_not(3).is_none()] {
             let bodies: Vec<_> = (0..3).map(|number| move || number * 2).collect();
             let handles = spawn_shards(bodies, uring).unwrap();
             let results: Vec<i32> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();

@@ -6,6 +6,7 @@ mod quarantine;
 mod summary;
 mod warnings;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -24,7 +25,8 @@ use crate::shard::findings::Findings;
 use crate::shard::program::Program;
 use crate::shard::reader::{AsideOutput, SplitEntry};
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source::{self, Aside};
+use crate::source::{self, Aside, Extent, Wake};
+use crate::types::Schema;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
@@ -71,13 +73,19 @@ pub trait Report {
     /// Something about data or results that the user had better look at, one line; after the job's summary.
     fn warning(&mut self, _text: &str) {}
     /// About ten times a second.
-    fn progress(&mut self, _snapshot: &Snapshot) {}
+    fn progress(&mut self, _snapshot: &Snapshot) -> Result<()> {
+        Ok(())
+    }
     /// A statement's job is about to run.
     fn statement_begins(&mut self, _plan: &JobPlan) -> Result<()> {
         Ok(())
     }
     /// The text of an EXPLAIN statement.
     fn explain(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+    /// The rows that SHOW or DESCRIBE answers.
+    fn answer(&mut self, _schema: &Schema, _rows: &RecordBatch) -> Result<()> {
         Ok(())
     }
     /// A statement's job has ended well.
@@ -88,7 +96,7 @@ pub trait Report {
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
-    /// Rows of a print sink, in such an order too.
+    /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
@@ -138,13 +146,13 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
     let quarantine = plan.config.quarantine.as_ref();
-    let splits = open_splits(&program, options, quarantine.is_some())?;
+    let splits = open_splits(&program, options, quarantine.is_some(), report)?;
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
     if let Some(spec) = quarantine {
         overlap::check_quarantine(&spec.path, &program.sinks, files())?;
     }
-    let mut quarantine = quarantine.map(|spec| Quarantine::open(spec, splits.len())).transpose()?;
+    let mut quarantine = quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?;
     let mut sinks = Vec::new();
     for spec in &program.sinks {
         match OpenSink::open(spec, shards) {
@@ -212,10 +220,24 @@ fn shard_count(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) ->
     options.shards.clamp(1, most)
 }
 
-fn open_splits(program: &Program, options: &RunOptions, set_aside: bool) -> Result<Arc<Vec<SplitEntry>>> {
+fn open_splits(
+    program: &Program,
+    options: &RunOptions,
+    set_aside: bool,
+    report: &mut dyn Report,
+) -> Result<Arc<Vec<SplitEntry>>> {
     let mut splits = Vec::new();
     for (branch, reads) in program.branches.iter().enumerate() {
         let opened = source::open_with(&reads.scan, options.block_bytes, set_aside)?;
+        let mut told = BTreeSet::new();
+        for split in &opened {
+            for missing in split.missing() {
+                let notice = format!("{} has {missing}; table `{}` takes NULL for it", split.name(), reads.scan.table);
+                if told.insert(missing) {
+                    report.notice(&notice);
+                }
+            }
+        }
         splits.extend(opened.into_iter().map(|split| SplitEntry { branch, split }));
     }
     Ok(Arc::new(splits))
@@ -223,13 +245,16 @@ fn open_splits(program: &Program, options: &RunOptions, set_aside: bool) -> Resu
 
 fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report: &mut dyn Report) -> Result<Outcome> {
     let &Running { program, splits, sinks, shards, options, started } = running;
-    let block_counts: Vec<usize> = splits.iter().map(|entry| entry.split.block_count()).collect();
+    let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
-    let progress = Arc::new(Progress::new(&block_counts, shards, in_flight));
+    let progress = Arc::new(Progress::new(&extents, shards, in_flight));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let (events, inbox) = bounded(RESULT_BATCHES);
     let mut bodies = Vec::new();
-    for (shard, endpoint) in mesh::endpoints(shards, limits::QUEUE_MESSAGES).into_iter().enumerate() {
+    let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
+    let wake: Wake = endpoints[0].waker().into();
+    splits.iter().for_each(|entry| entry.split.start(&wake, splits.len() == 1));
+    for (shard, endpoint) in endpoints.into_iter().enumerate() {
         let outputs = open_outputs(sinks, shard, &events)?;
         let parts = ShardParts {
             program: program.clone(),
@@ -249,7 +274,7 @@ fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report
         });
     }
     drop(events);
-    let uring = use_uring(options, report);
+    let uring = use_uring(options, shards, report);
     let handles = uring::spawn_shards(bodies, uring).map_err(|error| Error::io("start", "a shard's thread", error));
     if handles.is_err() {
         progress.stop();
@@ -269,7 +294,7 @@ fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report
     let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
     let written: Vec<u64> = (0..sinks.len()).map(written).collect();
     let (totals, findings) = (snapshot().totals, &receiving.findings);
-    let ended = Ended { running, progress: &progress, findings, totals: &totals, written: &written };
+    let ended = Ended { running, findings, totals: &totals, written: &written };
     let warnings = warnings::warnings(&ended);
     Ok(Outcome { totals, written, warnings })
 }
@@ -286,11 +311,11 @@ fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Res
     sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events)).collect()
 }
 
-fn use_uring(options: &RunOptions, report: &mut dyn Report) -> bool {
+fn use_uring(options: &RunOptions, shards: usize, report: &mut dyn Report) -> bool {
     if options.executor == Executor::Threads {
         return false;
     }
-    let why_not = uring::why_not();
+    let why_not = uring::why_not(shards);
     if let Some(why) = &why_not {
         report
             .notice(&format!("io_uring cannot be used here ({why}); running on plain threads, with the same results"));
@@ -386,7 +411,8 @@ fn watch(
             fail(&mut outcome, Err(Error::cancelled()), progress);
         }
         if Instant::now() >= next_report {
-            report.progress(&snapshot());
+            let result = report.progress(&snapshot());
+            fail(&mut outcome, result, progress);
             next_report = Instant::now() + WATCH_INTERVAL;
         }
     }

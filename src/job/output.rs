@@ -25,7 +25,7 @@ pub enum OpenSink {
 impl OpenSink {
     pub fn open(spec: &SinkSpec, shards: usize) -> Result<Self> {
         Ok(match spec.connector {
-            SinkConnector::Collect | SinkConnector::Print { .. } => OpenSink::Caller,
+            SinkConnector::Collect | SinkConnector::Print { .. } | SinkConnector::Stdout { .. } => OpenSink::Caller,
             SinkConnector::Filesystem { .. } | SinkConnector::Blackhole => OpenSink::Own(sink::open(spec, shards)?),
         })
     }
@@ -93,7 +93,7 @@ impl Ordered {
             for (sink, batch) in entry.remove() {
                 let spec = &program.sinks[sink];
                 match spec.connector {
-                    SinkConnector::Print { .. } => report.print(spec, &batch)?,
+                    SinkConnector::Print { .. } | SinkConnector::Stdout { .. } => report.print(spec, &batch)?,
                     _ => report.rows(&batch)?,
                 }
             }

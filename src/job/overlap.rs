@@ -1,4 +1,5 @@
-//! Files that would be lost: written twice by one script, or read by the job that replaces them.
+//! Files that would be lost: written twice by one script, or read by the job that replaces them. And stdin, which can
+//! be read once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,32 @@ use crate::sink::replaced_file;
 pub struct Claims {
     /// By path: the table and the number of the statement.
     files: HashMap<PathBuf, (String, usize)>,
+    /// What reads stdin.
+    stdin: Option<String>,
 }
 
 impl Claims {
+    /// Claims stdin for the script itself.
+    pub fn script_from_stdin(&mut self) {
+        self.stdin = Some("the script itself".to_string());
+    }
+
+    /// Claims stdin where a plan reads it.
+    ///
+    /// # Errors
+    /// Kind Script, if it is read already.
+    pub fn add_stdin(&mut self, plan: &JobPlan, statement: usize) -> Result<()> {
+        for table in plan.pipelines.iter().flat_map(|pipeline| pipeline.root.stdin_tables()) {
+            let reader = format!("table `{table}` in statement {statement}");
+            if let Some(earlier) = self.stdin.replace(reader.clone()) {
+                let what = if earlier == reader { "twice" } else { "too" };
+                return Err(Error::script(format!("stdin can be read once, by {earlier}: {reader} reads it {what}"))
+                    .help("copy the data into a file and give its path"));
+            }
+        }
+        Ok(())
+    }
+
     /// Claims the files of a plan; `statement` is its number in the script.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, ScanSpec};
 use crate::shard::program::Program;
 use crate::shard::reader::{AsideOutput, SplitEntry};
-use crate::source::{Aside, Extent, Position, Reason, Rejected};
+use crate::source::{Aside, Position, Reason, Rejected, Stretch};
 
 /// Sends what a shard's blocks set aside to the job's thread.
 pub(super) struct Sending(pub Sender<Event>);
@@ -36,8 +36,8 @@ pub(super) struct Quarantine {
     rows: u64,
     /// Blocks that wait until those before them have come.
     waiting: BTreeMap<u64, (usize, Aside)>,
-    /// By split: the text of its blocks so far.
-    extents: Vec<Extent>,
+    /// By split: its text up to where its next block begins.
+    texts: Vec<Stretch>,
 }
 
 impl Quarantine {
@@ -45,7 +45,7 @@ impl Quarantine {
     ///
     /// # Errors
     /// Io, if nothing can be written there.
-    pub fn open(spec: &plan::Quarantine, splits: usize) -> Result<Self> {
+    pub fn open(spec: &plan::Quarantine, splits: &[SplitEntry]) -> Result<Self> {
         let path = PathBuf::from(crate::format::local_path(&spec.path)?);
         if path.is_dir() || path.file_name().is_none() {
             return Err(Error::new(ErrorKind::Io, format!("cannot write {}: it is a folder", path.display()))
@@ -63,7 +63,7 @@ impl Quarantine {
             file: BufWriter::new(file),
             rows: 0,
             waiting: BTreeMap::new(),
-            extents: vec![Extent::default(); splits],
+            texts: splits.iter().map(|entry| entry.split.text_before(0)).collect(),
         })
     }
 
@@ -81,7 +81,7 @@ impl Quarantine {
                 break;
             }
             let (split, aside) = entry.remove();
-            let before = self.extents[split];
+            let before = self.texts[split];
             let scan = &program.branches[splits[split].branch].scan;
             for rejected in &aside.rejected {
                 self.check_limit()?;
@@ -89,7 +89,7 @@ impl Quarantine {
                 self.file.write_all(line.as_bytes()).map_err(|error| self.unwritable(error))?;
                 self.rows += 1;
             }
-            self.extents[split] = before.then(aside.extent);
+            self.texts[split] = before.then(aside.text);
         }
         Ok(())
     }
@@ -155,12 +155,13 @@ fn append(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// `before`: the text of the file before the record's block.
-fn json_line(file: &str, scan: &ScanSpec, before: Extent, rejected: &Rejected) -> String {
+fn json_line(file: &str, scan: &ScanSpec, before: Stretch, rejected: &Rejected) -> String {
     let place = match rejected.position {
-        Position::Text(extent) => {
-            let (line, column) = before.then(extent).place();
+        Position::Text(stretch) => {
+            let (line, column) = before.then(stretch).place();
             format!("\"line\":{line},\"column\":{column}")
         }
+        Position::Place(line, column) => format!("\"line\":{line},\"column\":{column}"),
         Position::Row(row) => format!("\"row\":{row}"),
     };
     let reason = match &rejected.reason {

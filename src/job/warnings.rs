@@ -3,14 +3,12 @@
 use jiff::Timestamp;
 
 use super::Running;
-use crate::exchange::progress::Progress;
 use crate::metrics::Totals;
 use crate::plan::{SinkSpec, WindowSpec};
 use crate::shard::findings::{Findings, find_move};
 use crate::shard::program::{Branch, Program, Target};
 use crate::shard::reader::ScanContext;
 use crate::time::Watermark;
-use crate::watermark::Peaks;
 
 /// The years 2000 to 2100 in seconds since 1970. Times of the same years in other units are in other ranges, so that
 /// a number says by its size in which unit it counts.
@@ -25,7 +23,6 @@ const SMALL_INPUT_BYTES: u64 = 64 << 20;
 /// What a job that has ended well came to.
 pub(super) struct Ended<'a> {
     pub running: &'a Running<'a>,
-    pub progress: &'a Progress,
     pub findings: &'a Findings,
     pub totals: &'a Totals,
     /// By sink.
@@ -51,19 +48,9 @@ pub(super) fn warnings(ended: &Ended<'_>) -> Vec<String> {
 }
 
 impl Ended<'_> {
-    /// The highest values of the watermark expression over the files of a branch.
-    fn peaks_of(&self, split: usize) -> Peaks {
-        let blocks = 0..self.progress.block_count(split);
-        let of = |block| Peaks {
-            first: self.progress.watermark(split, block).unwrap_or(i64::MIN),
-            second: self.progress.second(split, block),
-        };
-        blocks.map(of).fold(Peaks::START, Peaks::and)
-    }
-
     fn watermark_of(&self, branch: usize) -> i64 {
         let splits = self.running.splits.iter().enumerate().filter(|(_, entry)| entry.branch == branch);
-        splits.map(|(split, _)| self.peaks_of(split).first).max().unwrap_or(Watermark::SQL_START.0)
+        splits.map(|(split, _)| self.findings.peaks(split).first).max().unwrap_or(Watermark::SQL_START.0)
     }
 
     fn wrong_unit(&self, index: usize, branch: &Branch) -> Option<String> {
@@ -98,7 +85,7 @@ impl Ended<'_> {
         let splits = self.running.splits;
         let name = |split: usize| splits[split].split.name();
         let file = |split: usize| (0..split).find(|&first| name(first) == name(split)).unwrap_or(split);
-        let (cost, (split, value)) = self.findings.costliest(&file)?;
+        let (cost, (split, value), origin) = self.findings.costliest(&file)?;
         let late = self.findings.late(&|other| file(other) == split).min(self.totals.rows_late);
         if cost < 2 || cost * 2 < late {
             return None;
@@ -106,32 +93,28 @@ impl Ended<'_> {
         let entry = &splits[split];
         let program = self.running.program;
         let branch = &program.branches[entry.branch];
-        let before = |block: usize| {
-            let values = (0..block).filter_map(|block| self.progress.watermark(split, block));
-            values.fold(Watermark::SQL_START.0, i64::max)
-        };
-        let blocks = 0..self.progress.block_count(split);
-        let block = blocks.clone().find(|&block| self.progress.watermark(split, block) >= Some(value))?;
-        let state = (0..block).try_fold(0, |state, earlier| self.progress.exit_state(split, earlier, state))?;
         let schema = branch.scan.schema.to_arrow();
         let scan = ScanContext { spec: &branch.scan, schema: &schema, context: &program.context };
-        let found = find_move(entry, &scan, (block, state), before(block), value).ok()??;
-        let first = found.from == Watermark::SQL_START.0;
+        let found = find_move(entry, &scan, &origin, value).ok().flatten();
+        // What is known without reading a stream again, which cannot be done.
+        let from = found.map_or(origin.before.max(origin.second).0, |found| found.from);
         // Before the first row there is nothing to compare it with but the rows that come later.
-        let from = if first { self.peaks_of(split).second } else { found.from };
+        let from = if from == Watermark::SQL_START.0 { self.findings.peaks(split).second } else { from };
         let jump = value.saturating_sub(from);
         let window = window_ms(program, branch)?;
         let enough = window.saturating_mul(FAR_AHEAD_WINDOWS).min(window.saturating_mul(2).max(FAR_AHEAD_MS));
         if jump < enough {
             return None;
         }
-        let place = match found.place {
-            (line, Some(_)) => format!("{}:{line}", entry.split.name()),
-            (row, None) => format!("row {row} of {}", entry.split.name()),
+        let name = entry.split.name();
+        let place = match found.map(|found| found.place) {
+            Some((line, Some(_))) => format!("{name}:{line}: this row alone"),
+            Some((row, None)) => format!("row {row} of {name}: this row alone"),
+            None => format!("{name}: one row alone"),
         };
         let session = matches!(window_of(program, branch), Some(WindowSpec::Session { .. }));
         Some(format!(
-            "{place}: this row alone moved the watermark {} ahead, from {} to {}, and made {}{} of the {} late rows{} late; \
+            "{place} moved the watermark {} ahead, from {} to {}, and made {}{} of the {} late rows{} late; \
              repair it, or let the watermark pass it by: WATERMARK FOR {column} AS CASE WHEN {column} < TIMESTAMP '…' \
              THEN {} END (WHERE comes too late for that)",
             duration(jump),
@@ -192,7 +175,7 @@ impl Ended<'_> {
     /// A large input of fewer blocks than shards.
     fn idle_shards(&self) -> Option<String> {
         let (shards, splits) = (self.running.shards, self.running.splits);
-        let blocks: usize = splits.iter().map(|entry| entry.split.block_count()).sum();
+        let blocks = splits.iter().map(|entry| entry.split.extent().blocks).fold(0, usize::saturating_add);
         if shards <= blocks || self.totals.bytes_read < SMALL_INPUT_BYTES {
             return None;
         }

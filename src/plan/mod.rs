@@ -2,11 +2,22 @@
 //!
 //! A plan is a tree of [`Node`]s per sink. It is pure data: no file is open, no thread runs.
 
+mod files;
+
+mod datagen;
+mod nexmark;
+
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options, Quarantine};
 use crate::types::Schema;
+pub use datagen::{DatagenSpec, Generated, Values};
+pub use files::{
+    Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
+    STANDARD_STREAM,
+};
+pub use nexmark::{Entity, NexmarkSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
 #[derive(Debug, Clone)]
@@ -72,14 +83,8 @@ pub struct ScanSpec {
 #[derive(Debug, Clone)]
 pub enum SourceSpec {
     Files(FilesSpec),
-}
-
-/// The filesystem connector, read.
-#[derive(Debug, Clone)]
-pub struct FilesSpec {
-    /// A file, a folder or a glob, as the user wrote it.
-    pub path: String,
-    pub format: FormatSpec,
+    Datagen(DatagenSpec),
+    Nexmark(NexmarkSpec),
 }
 
 /// `WATERMARK FOR time AS expression`.
@@ -154,14 +159,21 @@ pub struct SinkSpec {
 
 #[derive(Debug, Clone)]
 pub enum SinkConnector {
-    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files.
+    /// A path that ends in a file name (it has an extension) gives one file, any other a folder of part files, and so
+    /// does a table with partitions.
     Filesystem {
         path: String,
         format: FormatSpec,
+        partitions: Option<PartitionSpec>,
     },
-    /// Flink's print: `+I[a, b]` on stdout, after `identifier> ` where one is set.
+    /// Text on stdout, in the order of the rows of a SELECT.
+    Stdout {
+        format: FormatSpec,
+    },
+    /// Flink's print: `+I[a, b]` on stdout or stderr, after `identifier> ` where one is set.
     Print {
         identifier: Option<String>,
+        standard_error: bool,
     },
     Blackhole,
     /// The result of a SELECT, handed to the caller.
@@ -184,5 +196,15 @@ impl Node {
             }
             Node::UnionAll { inputs, .. } => inputs.iter().collect(),
         }
+    }
+
+    /// The tables below that read stdin, once for each reading.
+    pub fn stdin_tables(&self) -> Vec<&str> {
+        if let Node::Scan(scan) = self
+            && matches!(&scan.source, SourceSpec::Files(files) if files.is_stdin())
+        {
+            return vec![&scan.table];
+        }
+        self.inputs().into_iter().flat_map(Node::stdin_tables).collect()
     }
 }

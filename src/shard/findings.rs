@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::chain::Flow;
 use super::reader::{NullTimes, ScanContext, SplitEntry};
 use crate::error::Result;
+use crate::exchange::sequence::{Origin, Step};
 use crate::source::original_row;
 use crate::time::Watermark;
 use crate::watermark::Peaks;
@@ -13,6 +14,9 @@ use crate::window::Deadlines;
 /// A row that moved the watermark: its split, and the watermark that it gave. No other row gave the same.
 pub type Mover = (usize, i64);
 
+/// Rows that a row made late, that row, and the block in which it is.
+pub type Costly = (u64, Mover, Origin);
+
 /// See the module. All of it is a function of the data, whatever the shards, once it is put together.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -20,12 +24,14 @@ pub struct Findings {
     lowest_times: Vec<i64>,
     /// Rows that are late because of one row alone, by that row. Of rows that neither a block began nor ended with,
     /// no other block can know anything, so only the costliest is kept of them.
-    costs: BTreeMap<Mover, u64>,
+    costs: BTreeMap<Mover, (u64, Origin)>,
     /// Those of the block at hand.
     block: BTreeMap<Mover, u64>,
-    costliest: Option<(u64, Mover)>,
+    costliest: Option<Costly>,
     /// Late rows by split.
     late: BTreeMap<usize, u64>,
+    /// By split.
+    peaks: Vec<Peaks>,
 }
 
 impl Findings {
@@ -63,16 +69,33 @@ impl Findings {
         Ok(())
     }
 
-    /// `watermarks`: of the split before and after the block.
-    pub(super) fn end_block(&mut self, split: usize, watermarks: (Watermark, Watermark)) {
-        let outer = [(split, watermarks.0.0), (split, watermarks.1.0)];
+    /// `after`, `second`: the split's watermark after the block, and the second highest value of its expression in it.
+    pub(super) fn end_block(&mut self, step: Step, after: Watermark, second: Watermark) {
+        let Step { split, block, state, start, origin, .. } = step;
+        let here = Origin { block, state, before: start, second };
         for (mover, cost) in std::mem::take(&mut self.block) {
-            if outer.contains(&mover) {
-                *self.costs.entry(mover).or_default() += cost;
+            if mover.1 == start.0 {
+                self.add(mover, cost, origin);
+            } else if mover == (split, after.0) {
+                self.add(mover, cost, here);
             } else {
-                self.costliest = costlier(self.costliest, (cost, mover));
+                self.costliest = costlier(self.costliest, (cost, mover, here));
             }
         }
+    }
+
+    fn add(&mut self, mover: Mover, cost: u64, origin: Origin) {
+        self.costs.entry(mover).or_insert((0, origin)).0 += cost;
+    }
+
+    /// What is known at the end of the highest watermarks of the splits.
+    pub(super) fn see_peaks(&mut self, peaks: &[Peaks]) {
+        self.peaks = peaks.to_vec();
+    }
+
+    /// The highest values of a split's watermark expression.
+    pub fn peaks(&self, split: usize) -> Peaks {
+        self.peaks.get(split).copied().unwrap_or(Peaks::START)
     }
 
     /// What two shards found.
@@ -80,8 +103,12 @@ impl Findings {
         for (known, lowest) in self.lowest_times.iter_mut().zip(other.lowest_times) {
             *known = lowest.min(*known);
         }
-        for (mover, cost) in other.costs {
-            *self.costs.entry(mover).or_default() += cost;
+        for (mover, (cost, origin)) in other.costs {
+            self.add(mover, cost, origin);
+        }
+        // Every shard follows all splits.
+        if self.peaks.is_empty() {
+            self.peaks = other.peaks;
         }
         for (split, late) in other.late {
             *self.late.entry(split).or_default() += late;
@@ -97,13 +124,13 @@ impl Findings {
 
     /// The row that made the most others late, and how many. `file`: the first split that reads the same file, for a
     /// file may be read several times.
-    pub fn costliest(&self, file: &dyn Fn(usize) -> usize) -> Option<(u64, Mover)> {
-        let mut sums: BTreeMap<Mover, u64> = BTreeMap::new();
-        for (&(split, value), cost) in &self.costs {
-            *sums.entry((file(split), value)).or_default() += cost;
+    pub fn costliest(&self, file: &dyn Fn(usize) -> usize) -> Option<Costly> {
+        let mut sums: BTreeMap<Mover, (u64, Origin)> = BTreeMap::new();
+        for (&(split, value), &(cost, origin)) in &self.costs {
+            sums.entry((file(split), value)).or_insert((0, origin)).0 += cost;
         }
-        let costliest = self.costliest.map(|(cost, (split, value))| (cost, (file(split), value)));
-        sums.into_iter().map(|(mover, cost)| (cost, mover)).fold(costliest, costlier)
+        let costliest = self.costliest.map(|(cost, (split, value), origin)| (cost, (file(split), value), origin));
+        sums.into_iter().map(|(mover, (cost, origin))| (cost, mover, origin)).fold(costliest, costlier)
     }
 
     /// Late rows of the splits for which `of` holds; of sessions, rows that are late unless they join one.
@@ -113,8 +140,8 @@ impl Findings {
 }
 
 /// Of equal ones the first in the order of files.
-fn costlier(known: Option<(u64, Mover)>, new: (u64, Mover)) -> Option<(u64, Mover)> {
-    let rank = |(cost, mover): (u64, Mover)| (cost, std::cmp::Reverse(mover));
+fn costlier(known: Option<Costly>, new: Costly) -> Option<Costly> {
+    let rank = |(cost, mover, _): Costly| (cost, std::cmp::Reverse(mover));
     Some(known.map_or(new, |known| if rank(new) > rank(known) { new } else { known }))
 }
 
@@ -127,19 +154,18 @@ pub struct Move {
     pub from: i64,
 }
 
-/// Reads a block once more for the first row whose watermark expression is `value`. `from`: the watermark before the
-/// block, `entry`: the state in which it begins.
+/// Reads a block once more for the first row whose watermark expression is `value`.
 ///
 /// # Errors
 /// As the split's.
 pub fn find_move(
     entry: &SplitEntry,
     scan: &ScanContext<'_>,
-    (block, state): (usize, u8),
-    mut from: i64,
+    &Origin { block, state, before, .. }: &Origin,
     value: i64,
 ) -> Result<Option<Move>> {
     let split = entry.split.as_ref();
+    let mut from = before.0;
     let mut null_times = NullTimes::new(true);
     let (mut rows, mut found) = (0u64, None);
     split.decode(block, state, crate::limits::BATCH_ROWS_DEFAULT, &mut |batch| {
@@ -167,14 +193,18 @@ mod tests {
         let block = |costs: &[(i64, u64)], from: i64, to: i64| {
             let mut findings = Findings::new(1);
             findings.block = costs.iter().map(|&(value, cost)| ((0, value), cost)).collect();
-            findings.end_block(0, (Watermark(from), Watermark(to)));
+            let origin = Origin::default();
+            let (start, second, state) = (Watermark(from), Watermark(0), 0);
+            let step = Step { seq: 0, split: 0, block: 1, start, second, origin, state };
+            findings.end_block(step, Watermark(to), second);
             findings
         };
         let same = |split: usize| split;
         let first = block(&[(10, 1), (20, 4), (90, 2)], 10, 90);
-        assert_eq!(first.costliest(&same), Some((4, (0, 20))));
+        let costliest = |findings: &Findings| findings.costliest(&same).map(|(cost, mover, _)| (cost, mover));
+        assert_eq!(costliest(&first), Some((4, (0, 20))));
         let both = first.and(block(&[(90, 3)], 90, 90));
-        assert_eq!(both.costliest(&same), Some((5, (0, 90))));
+        assert_eq!(costliest(&both), Some((5, (0, 90))));
         assert_eq!(both.lowest_time(0), None);
     }
 }

@@ -144,7 +144,7 @@ impl Shard {
             return Ok(Work::Done);
         }
         // What could not be sent yet must go before more is made.
-        if self.endpoint.kept() == 0 && (self.decode()? || self.reader.claim(&self.sequencer)?) {
+        if self.endpoint.kept() == 0 && (self.decode()? || self.reader.claim(&self.sequencer)) {
             self.endpoint.wake_all();
             return Ok(Work::Done);
         }
@@ -177,6 +177,7 @@ impl Shard {
             if self.sequencer.advance(&self.progress).is_none() {
                 break;
             }
+            self.reader.pass(step.split, step.block);
             let watermarks = self.program.stages.iter().map(|stage| self.watermark_of(&stage.branches, None)).collect();
             self.due.push_back(Due { step, watermarks });
             any = true;
@@ -206,6 +207,7 @@ impl Shard {
         let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
         let (mut watermark, mut filtered) = (step.start, 0);
         let mut peaks = Peaks { first: step.start.0, second: step.second.0 };
+        let inner = block.batches.iter().fold(Peaks::NONE, |peaks, batch| peaks.and(batch.peaks));
         for batch in block.batches {
             let (mut before, mut second) = (None, None);
             if let (Some(index), Some(values)) = (stage, &batch.watermarks) {
@@ -240,7 +242,7 @@ impl Shard {
             }
         }
         self.metrics.rows_filtered.add(filtered);
-        self.findings.end_block(step.split, (step.start, watermark));
+        self.findings.end_block(step, watermark, Watermark(inner.second));
         if let Target::Port(port) = branch.to {
             for (to, parts) in parts.into_iter().enumerate() {
                 self.endpoint.send(to, Message { port, seq: step.seq, parts });
@@ -411,6 +413,7 @@ impl Shard {
 
     /// What the shard came upon, for warnings; once, at the end.
     pub fn take_findings(&mut self) -> Findings {
+        self.findings.see_peaks(self.sequencer.peaks());
         std::mem::take(&mut self.findings)
     }
 

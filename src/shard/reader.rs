@@ -82,9 +82,9 @@ impl Reader {
     }
 
     /// Claims a block if there is one to claim, and tells the others how its state changes. True if it did.
-    pub fn claim(&mut self, sequencer: &Sequencer) -> Result<bool> {
+    pub fn claim(&mut self, sequencer: &Sequencer) -> bool {
         if self.claim.is_some() {
-            return Ok(false);
+            return false;
         }
         let ahead_allowed = self.pending.len() < AHEAD_PER_SHARD && self.progress.may_claim();
         let may_continue = self.progress.may_continue(sequencer.turns());
@@ -96,14 +96,34 @@ impl Reader {
             // With several splits the next blocks in the order are most likely those of other
             // splits, so only little of one split is read ahead.
             let near = alone || block < sequencer.sequenced(split) + 2;
-            if (its_turn || (ahead_allowed && near)) && self.progress.claim(split, block) {
-                let transition = self.splits[split].split.probe(block)?;
-                self.progress.publish_transition(split, block, transition);
-                self.claim = Some(Claim { split, block });
-                return Ok(true);
+            let wanted = its_turn || (ahead_allowed && near);
+            if wanted && self.is_there(split, block) && self.progress.claim(split, block) {
+                self.probe(Claim { split, block });
+                return true;
             }
         }
-        Ok(false)
+        false
+    }
+
+    /// Whether the block can be claimed; a split that is still growing is asked for it.
+    fn is_there(&self, split: usize, block: usize) -> bool {
+        let extent = self.progress.extent(split);
+        if block < extent.blocks || extent.complete {
+            return block < extent.blocks;
+        }
+        let extent = self.splits[split].split.extend();
+        self.progress.note(split, extent);
+        block < extent.blocks
+    }
+
+    fn probe(&mut self, claim: Claim) {
+        match self.splits[claim.split].split.probe(claim.block) {
+            Ok(transition) => {
+                self.progress.publish_transition(claim.split, claim.block, transition);
+                self.claim = Some(claim);
+            }
+            Err(error) => self.failed.push((claim, error)),
+        }
     }
 
     /// Decodes the claimed block if the state in which it begins is known. True if it did.
@@ -130,6 +150,7 @@ impl Reader {
         self.claim = None;
         let null_times = null_times.rows;
         let result = result.and_then(|stats| with_null_times(stats, source.as_ref(), (block, entry), &null_times));
+        source.release(block);
         let stats = match result {
             Ok(stats) => stats,
             Err(error) => {
@@ -170,6 +191,15 @@ impl Reader {
             self.progress.publish_watermark(split, block, after(rule, start, &held.batches).0);
         }
         Ok(Some(held))
+    }
+
+    /// Follows the state of a split past a block that has had its turn, before another block takes its place among
+    /// what is told.
+    pub fn pass(&mut self, split: usize, block: usize) {
+        let (known, state) = self.entries[split];
+        if known == block {
+            self.entries[split] = (block + 1, self.progress.exit_state(split, block, state).unwrap_or(state));
+        }
     }
 
     fn entry_state(&mut self, split: usize, block: usize) -> Option<u8> {
@@ -251,10 +281,11 @@ fn fine_epoch(text: &str) -> Option<(&str, &'static str, i64)> {
 /// Line and column of a position in a block; for a format that is no text the number of the row alone.
 pub(super) fn place_of(source: &dyn Split, block: usize, position: Position) -> (u64, Option<u64>) {
     match position {
-        Position::Text(extent) => {
-            let (line, column) = source.extent_before(block).then(extent).place();
+        Position::Text(stretch) => {
+            let (line, column) = source.text_before(block).then(stretch).place();
             (line, Some(column))
         }
+        Position::Place(line, column) => (line, Some(column)),
         Position::Row(row) => (row, None),
     }
 }

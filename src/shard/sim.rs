@@ -4,6 +4,7 @@
 //! interleaving of reading, sending and firing may come up. A seed that fails is printed.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
@@ -17,13 +18,13 @@ use crate::error::Result;
 use crate::exchange::mesh;
 use crate::exchange::progress::Progress;
 use crate::expr::Expr;
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{
     Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
     WindowAggregateSpec, WindowSpec,
 };
-use crate::source::{BlockStats, Position, Split, Transition};
+use crate::source::{BlockStats, Extent, Position, Split, Transition};
 use crate::time::{Watermark, window_start};
 use crate::types::{Field, Schema, Type};
 
@@ -56,14 +57,37 @@ struct Row {
 /// Splits of blocks of rows.
 type Input = Vec<Vec<Vec<Row>>>;
 
-struct MemorySplit(Vec<Vec<Row>>);
+/// Blocks in memory, of which perhaps not all are there at the start.
+struct MemorySplit {
+    blocks: Vec<Vec<Row>>,
+    there: AtomicUsize,
+    /// Decides when one more block appears.
+    whim: AtomicU64,
+}
+
+impl MemorySplit {
+    fn new(blocks: &[Vec<Row>], random: &mut Random) -> Self {
+        // A split without blocks cannot grow: it is complete at the start.
+        let open = random.below(2) == 0 && !blocks.is_empty();
+        let there = if open { random.below(blocks.len() as u64) as usize } else { blocks.len() };
+        MemorySplit { blocks: blocks.to_vec(), there: AtomicUsize::new(there), whim: AtomicU64::new(random.next()) }
+    }
+}
 
 impl Split for MemorySplit {
     fn name(&self) -> &str {
         "memory"
     }
-    fn block_count(&self) -> usize {
-        self.0.len()
+    fn extent(&self) -> Extent {
+        let blocks = self.there.load(Ordering::Relaxed);
+        Extent { blocks, complete: blocks == self.blocks.len() }
+    }
+    fn extend(&self) -> Extent {
+        let appears = Random(self.whim.fetch_add(1, Ordering::Relaxed)).below(3) == 0;
+        if appears && !self.extent().complete {
+            self.there.fetch_add(1, Ordering::Relaxed);
+        }
+        self.extent()
     }
     fn bytes(&self) -> u64 {
         0
@@ -78,14 +102,14 @@ impl Split for MemorySplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<BlockStats> {
-        for rows in self.0[block].chunks(batch_rows) {
+        for rows in self.blocks[block].chunks(batch_rows) {
             let keys: StringArray = rows.iter().map(|row| Some(format!("k{}", row.key))).collect();
             let times: TimestampMillisecondArray = rows.iter().map(|row| Some(row.time)).collect();
             let values: Int64Array = rows.iter().map(|row| Some(row.value)).collect();
             let columns: Vec<ArrayRef> = vec![Arc::new(keys), Arc::new(times), Arc::new(values)];
             out(RecordBatch::try_new(schema().to_arrow(), columns).expect("columns of the schema"))?;
         }
-        Ok(BlockStats { rows: self.0[block].len() as u64, ..BlockStats::default() })
+        Ok(BlockStats { rows: self.blocks[block].len() as u64, ..BlockStats::default() })
     }
     fn records(&self, _block: usize, _entry: u8, _rows: &[u64]) -> Result<Vec<(Position, String)>> {
         Ok(Vec::new())
@@ -104,7 +128,7 @@ fn scan() -> ScanSpec {
     let columns = schema().fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
     ScanSpec {
         table: "events".into(),
-        source: SourceSpec::Files(FilesSpec { path: String::new(), format: FormatSpec::Parquet }),
+        source: SourceSpec::Files(FilesSpec::new("", FormatSpec::Parquet(ParquetOptions::default()))),
         file_schema: schema(),
         projection: vec![0, 1, 2],
         columns,
@@ -188,10 +212,11 @@ impl Output for Collect {
 fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -> (Results, u64) {
     let batch_rows = [1, 2, 7, 8192][random.below(4) as usize];
     let program = Program::new(plan, shards, batch_rows, 0).unwrap();
-    let split = |blocks: &Vec<Vec<Row>>| SplitEntry { branch: 0, split: Arc::new(MemorySplit(blocks.clone())) };
-    let splits: Arc<Vec<SplitEntry>> = Arc::new(input.iter().map(split).collect());
-    let block_counts: Vec<usize> = input.iter().map(Vec::len).collect();
-    let progress = Arc::new(Progress::new(&block_counts, shards, 1 + random.below(8) as usize));
+    let mut split =
+        |blocks: &Vec<Vec<Row>>| SplitEntry { branch: 0, split: Arc::new(MemorySplit::new(blocks, random)) };
+    let splits: Arc<Vec<SplitEntry>> = Arc::new(input.iter().map(&mut split).collect());
+    let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
+    let progress = Arc::new(Progress::new(&extents, shards, 1 + random.below(8) as usize));
     let results = Arc::new(Mutex::new(Results::new()));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(1))).collect();
     let capacity = 1 + random.below(3) as usize;
@@ -343,10 +368,12 @@ fn random_window(random: &mut Random) -> WindowSpec {
 fn random_input(random: &mut Random) -> Input {
     let splits = 1 + random.below(3);
     let disorder = random.between(0, 15);
+    // Sometimes more than what all shards may have in flight.
+    let most = if random.below(8) == 0 { 50 } else { 6 };
     (0..splits)
         .map(|_| {
             let mut now = random.between(-20, 30);
-            (0..random.below(6))
+            (0..random.below(most))
                 .map(|_| {
                     (0..random.below(9))
                         .map(|_| {

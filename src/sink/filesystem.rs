@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{FormatSpec, append_parquet_parts, local_path};
+use crate::format::{FormatSpec, append_avro_parts, append_parquet_parts, avro_is_empty, local_path, parquet_is_empty};
 use crate::types::Schema;
 
 /// Where the rows go in the end.
@@ -30,6 +31,8 @@ pub(super) struct Filesystem {
     folder: PathBuf,
     format: FormatSpec,
     schema: Schema,
+    /// How many bytes each text part has before its rows.
+    header_bytes: u64,
     /// Part of every name, so that no two jobs meet.
     unique: String,
     /// Folders that were not there before, innermost first: they go again if the job fails.
@@ -67,27 +70,20 @@ impl Filesystem {
                 _ => PathBuf::from("."),
             },
         };
-        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-        let made = folder.ancestors().take_while(missing).map(Path::to_path_buf).collect();
+        let made = missing_folders(&folder);
         create_folder(&folder)?;
         let sink = Filesystem {
             target,
             folder,
             format: format.clone(),
             schema: schema.clone(),
+            header_bytes: format.text_encoder(schema).map_or(0, |encoder| encoder.header().len() as u64),
             unique: unique_name(),
             made,
             parts: Mutex::new(vec![None; parallelism]),
         };
-        sink.check_writable()?;
+        check_writable(&sink.folder, &sink.unique)?;
         Ok(sink)
-    }
-
-    /// Finds out now, not at the end of a long job, that nothing can be written here.
-    fn check_writable(&self) -> Result<()> {
-        let probe = self.folder.join(format!(".transom-{}-probe", self.unique));
-        File::create(&probe).map_err(|error| Error::io("write into", self.folder.display(), error))?;
-        fs::remove_file(&probe).map_err(|error| Error::io("remove", probe.display(), error))
     }
 
     fn hidden(&self, what: &str) -> PathBuf {
@@ -116,11 +112,21 @@ impl Filesystem {
 
     /// A part without rows gives no file in a folder: Flink opens files with their first row.
     fn is_empty(&self, part: &Path) -> Result<bool> {
-        if self.format == FormatSpec::Parquet {
-            return crate::format::parquet_is_empty(part);
+        match self.format {
+            FormatSpec::Parquet(_) => parquet_is_empty(part),
+            FormatSpec::Avro(_) => avro_is_empty(part),
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
+                let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
+                Ok(metadata.len() <= self.header_bytes)
+            }
         }
-        let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
-        Ok(metadata.len() == 0)
+    }
+
+    /// A new file of all parts.
+    fn whole(&self, parts: &[PathBuf], append: fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
+        let whole = self.hidden("whole");
+        append(parts, &whole)?;
+        Ok(whole)
     }
 
     fn commit_file(&self, file: &Path, parts: Vec<(usize, PathBuf)>) -> Result<()> {
@@ -130,16 +136,15 @@ impl Filesystem {
             part::create(&path, &self.format, &self.schema)?.finish()?;
             parts.push(path);
         }
-        let whole = if parts.len() == 1 {
-            parts.remove(0)
-        } else if self.format == FormatSpec::Parquet {
-            let whole = self.hidden("whole");
-            append_parquet_parts(&parts, &whole)?;
-            whole
-        } else {
-            let whole = parts.remove(0);
-            append_text(&whole, &parts)?;
-            whole
+        let whole = match self.format {
+            _ if parts.len() == 1 => parts.remove(0),
+            FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
+            FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
+                let whole = parts.remove(0);
+                append_text(&whole, &parts, self.header_bytes)?;
+                whole
+            }
         };
         rename(&whole, file)?;
         for part in &parts {
@@ -225,7 +230,20 @@ fn replaceable(path: &Path) -> Result<PathBuf> {
     }
 }
 
-fn create_folder(folder: &Path) -> Result<()> {
+/// Finds out now, not at the end of a long job, that nothing can be written into a folder.
+pub(super) fn check_writable(folder: &Path, unique: &str) -> Result<()> {
+    let probe = folder.join(format!(".transom-{unique}-probe"));
+    File::create(&probe).map_err(|error| Error::io("write into", folder.display(), error))?;
+    fs::remove_file(&probe).map_err(|error| Error::io("remove", probe.display(), error))
+}
+
+/// The folder and those above it that are not there yet, innermost first.
+pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+    let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    folder.ancestors().take_while(missing).map(Path::to_path_buf).collect()
+}
+
+pub(super) fn create_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| {
         let in_the_way = matches!(source.kind(), AlreadyExists | NotADirectory);
         let error = Error::io("create the folder", folder.display(), source);
@@ -239,7 +257,7 @@ fn create_folder(folder: &Path) -> Result<()> {
     })
 }
 
-fn rename(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
 }
 
@@ -247,25 +265,26 @@ fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(|error| Error::io("remove", path.display(), error))
 }
 
-fn append_text(whole: &Path, parts: &[PathBuf]) -> Result<()> {
+fn append_text(whole: &Path, parts: &[PathBuf], header_bytes: u64) -> Result<()> {
     let mut target =
         File::options().append(true).open(whole).map_err(|error| Error::io("write", whole.display(), error))?;
     for part in parts {
         let mut source = File::open(part).map_err(|error| Error::io("read", part.display(), error))?;
+        source.seek(SeekFrom::Start(header_bytes)).map_err(|error| Error::io("read", part.display(), error))?;
         std::io::copy(&mut source, &mut target).map_err(|error| Error::io("write", whole.display(), error))?;
     }
     Ok(())
 }
 
 /// Makes renames last through a power cut where the file system can; not worth failing for.
-fn sync(folder: &Path) {
+pub(super) fn sync(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
 /// A name that no other job uses.
-fn unique_name() -> String {
+pub(super) fn unique_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

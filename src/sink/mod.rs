@@ -2,6 +2,7 @@
 
 mod filesystem;
 mod part;
+mod partitioned;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,10 @@ pub trait Sink: Send + Sync {
 /// One shard's writer.
 pub trait SinkWriter: Send {
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+    /// Lets go of the file and of all buffers until the next batch; false, if that cannot be done.
+    fn rest(&mut self) -> Result<bool> {
+        Ok(false)
+    }
     /// Flushes; after this the part is complete, though not visible.
     fn finish(self: Box<Self>) -> Result<()>;
 }
@@ -55,23 +60,26 @@ impl SinkWriter for Blackhole {
 /// The file that a sink replaces at commit; `None` if it adds files to a folder, or writes none.
 pub fn replaced_file(spec: &SinkSpec) -> Option<PathBuf> {
     match &spec.connector {
-        SinkConnector::Filesystem { path, .. } => filesystem::replaced_file(path),
+        SinkConnector::Filesystem { path, partitions: None, .. } => filesystem::replaced_file(path),
         _ => None,
     }
 }
 
 /// Opens a filesystem or blackhole sink; checks that its path can be written. `parallelism`: number of writers.
-/// The print and collect connectors are the job's own (they need the caller).
+/// Print, stdout and the rows of a SELECT are the job's own (they need the caller).
 ///
 /// # Errors
 /// Io, naming the path that cannot be written.
 pub fn open(spec: &SinkSpec, parallelism: usize) -> Result<Arc<dyn Sink>> {
     match &spec.connector {
-        SinkConnector::Filesystem { path, format } => {
+        SinkConnector::Filesystem { path, format, partitions: Some(partitions) } => {
+            Ok(Arc::new(partitioned::Partitioned::open(path, format, &spec.schema, partitions)?))
+        }
+        SinkConnector::Filesystem { path, format, partitions: None } => {
             Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema, parallelism)?))
         }
         SinkConnector::Blackhole => Ok(Arc::new(Blackhole)),
-        SinkConnector::Print { .. } | SinkConnector::Collect => {
+        SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect => {
             Err(Error::internal(format!("the sink of table `{}` is the job's own", spec.table)))
         }
     }

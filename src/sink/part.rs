@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 
 use super::SinkWriter;
 use crate::error::{Error, Result};
-use crate::format::{FormatSpec, ParquetPart, TextEncoder};
+use crate::format::{AvroPart, FormatSpec, ParquetPart, TextEncoder};
 use crate::types::Schema;
 
 /// Encoded text is written once so much of it is there.
@@ -17,13 +17,17 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// Rows of a text format on their way into a file.
 struct TextPart {
     encoder: TextEncoder,
-    file: File,
+    /// Opened again where this is none.
+    file: Option<File>,
     path: PathBuf,
     buffer: Vec<u8>,
 }
 
 /// Rows on their way into a Parquet file.
 struct ColumnPart(Box<ParquetPart>);
+
+/// Rows on their way into an Avro file.
+struct RecordPart(AvroPart);
 
 /// Creates the part's file, which must not exist yet.
 pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Result<Box<dyn SinkWriter>> {
@@ -32,22 +36,35 @@ pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Resul
         .create_new(true)
         .open(path)
         .map_err(|error| Error::io("create", path.display(), error))?;
-    Ok(match format.text_encoder(schema) {
-        Some(encoder) => {
-            Box::new(TextPart { encoder, file, path: path.to_path_buf(), buffer: Vec::with_capacity(BUFFER_BYTES) })
+    let shown = path.display().to_string();
+    Ok(match format {
+        FormatSpec::Parquet(options) => {
+            Box::new(ColumnPart(Box::new(ParquetPart::new(file, &shown, schema, options)?)))
         }
-        None => {
-            let part = ParquetPart::new(file, &path.display().to_string(), schema.to_arrow())?;
-            Box::new(ColumnPart(Box::new(part)))
+        FormatSpec::Avro(options) => Box::new(RecordPart(AvroPart::new(file, &shown, schema, options)?)),
+        FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
+            let Some(encoder) = format.text_encoder(schema) else {
+                return Err(Error::internal("a text format without an encoder"));
+            };
+            let buffer = encoder.header().to_vec();
+            Box::new(TextPart { encoder, file: Some(file), path: path.to_path_buf(), buffer })
         }
     })
 }
 
 impl TextPart {
     fn flush(&mut self) -> Result<()> {
-        let written = self.file.write_all(&self.buffer);
+        let failed = |error| Error::io("write", self.path.display(), error);
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(OpenOptions::new().append(true).open(&self.path).map_err(failed)?),
+        };
+        let written = file.write_all(&self.buffer);
         self.buffer.clear();
-        written.map_err(|error| Error::io("write", self.path.display(), error))
+        written.map_err(failed)
     }
 }
 
@@ -56,12 +73,27 @@ impl SinkWriter for TextPart {
         self.encoder.encode(batch, &mut self.buffer)?;
         if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
     }
+    fn rest(&mut self) -> Result<bool> {
+        self.flush()?;
+        self.file = None;
+        self.buffer = Vec::new();
+        Ok(true)
+    }
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.flush()
     }
 }
 
 impl SinkWriter for ColumnPart {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.0.write(batch)
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+impl SinkWriter for RecordPart {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.0.write(batch)
     }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
     Int32Array, Int64Array, RecordBatch, StringArray, Time32MillisecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampMillisecondArray,
 };
 
 use super::{Sink, open};
 use crate::error::{ErrorKind, Place};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
 use crate::plan::{FilesSpec, Options, ScanSpec, SinkConnector, SinkSpec, SourceSpec};
 use crate::types::{Field, Schema, Type};
 
@@ -55,7 +55,11 @@ fn all_types() -> (Schema, RecordBatch) {
         Arc::new(Time32MillisecondArray::from(vec![Some(0), Some(45_296_120), Some(86_399_999), None])),
         Arc::new(TimestampMillisecondArray::from(vec![Some(0), Some(-1), Some(253_402_300_799_999), None])),
         Arc::new(TimestampMicrosecondArray::from(vec![Some(0), Some(-1), Some(1_700_000_000_123_456), None])),
-        Arc::new(TimestampNanosecondArray::from(vec![Some(0), Some(-1), Some(1_700_000_000_123_456_789), None])),
+        Arc::new(
+            Decimal128Array::from(vec![Some(0), Some(-1), Some(1_700_000_000_123_456_789), None])
+                .with_precision_and_scale(38, 9)
+                .expect("fits"),
+        ),
         Arc::new(
             TimestampMillisecondArray::from(vec![Some(0), Some(-1), Some(1_700_000_000_120), None])
                 .with_timezone("UTC"),
@@ -74,14 +78,15 @@ fn format(options: &[(&str, &str)], schema: &Schema) -> FormatSpec {
 }
 
 fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Arc<dyn Sink> {
-    let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+    let connector =
+        SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
     open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone() }, parallelism).expect("opens")
 }
 
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let scan = ScanSpec {
         table: "t".to_string(),
-        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
+        source: SourceSpec::Files(FilesSpec::new(path.display().to_string(), format.clone())),
         file_schema: schema.clone(),
         projection: (0..schema.len()).collect(),
         columns: Vec::new(),
@@ -91,7 +96,7 @@ fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
     let mut batches = Vec::new();
     for split in crate::source::open(&scan, 1 << 20).expect("opens") {
         let mut state = 0;
-        for block in 0..split.block_count() {
+        for block in 0..split.extent().blocks {
             let keep = &mut |batch| {
                 batches.push(batch);
                 Ok(())
@@ -121,6 +126,7 @@ const FORMATS: &[&[(&str, &str)]] = &[
     &[("format", "json"), ("json.timestamp-format.standard", "ISO-8601")],
     &[("format", "json"), ("json.encode.ignore-null-fields", "true"), ("json.encode.decimal-as-plain-number", "true")],
     &[("format", "parquet")],
+    &[("format", "avro"), ("avro.timestamp_mapping.legacy", "false")],
 ];
 
 #[test]
@@ -212,8 +218,11 @@ fn a_path_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/out.csv");
-    let connector =
-        SinkConnector::Filesystem { path: path.display().to_string(), format: format(&[("format", "csv")], &schema) };
+    let connector = SinkConnector::Filesystem {
+        path: path.display().to_string(),
+        format: format(&[("format", "csv")], &schema),
+        partitions: None,
+    };
     let spec = SinkSpec { table: "t".to_string(), connector, schema };
     let error = open(&spec, 1).err().expect("must fail");
     assert_eq!(error.kind(), ErrorKind::Io);
@@ -278,7 +287,8 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
     let (schema, _) = all_types();
     let format = format(&[("format", "csv")], &schema);
     let refusal = |path: &Path| {
-        let connector = SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone() };
+        let connector =
+            SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
         let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone() };
         let error = open(&spec, 1).err().expect("must fail");
         assert_eq!(error.kind(), ErrorKind::Io, "{error}");
@@ -293,4 +303,159 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
     assert!(refusal(&file.join("")).1.contains("leave out the '/'"));
     assert!(refusal(&file.join("results")).1.contains("a file has this name"));
     assert!(refusal(&file.join("results.csv")).1.contains("a file has this name"));
+}
+
+#[test]
+fn parquet_refuses_nanoseconds_that_it_cannot_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("out.parquet");
+    let schema = Schema::new(vec![Field::new("t", Type::TimestampLtz(9).nullable())]);
+    let column = Decimal128Array::from(vec![Some(0), None, Some(253_402_300_799_999_999_999)]);
+    let column = column.with_precision_and_scale(38, 9).expect("fits");
+    let batch = RecordBatch::try_new(schema.to_arrow(), vec![Arc::new(column)]).expect("a batch");
+    let sink = sink(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema, 1);
+    let mut writer = sink.writer(0).expect("a writer");
+    writer.write(&batch.slice(0, 2)).expect("within the range");
+    let error = writer.write(&batch).expect_err("beyond 2262");
+    assert!(error.to_string().contains("`t`: 9999-12-31 23:59:59.999999999"), "{error}");
+    assert!(error.remedy().is_some_and(|remedy| remedy.contains("6 fractional digits")), "{error}");
+}
+
+/// A table of a text with a space in its name and a number, and a batch of it.
+fn named(text: &str) -> (Schema, RecordBatch) {
+    let fields = vec![Field::new("the k", Type::string().nullable()), Field::new("v", Type::Int.nullable())];
+    let schema = Schema::new(fields);
+    let columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from(vec![text])), Arc::new(Int32Array::from(vec![1]))];
+    let batch = RecordBatch::try_new(schema.to_arrow(), columns).expect("a batch");
+    (schema, batch)
+}
+
+#[test]
+fn each_file_has_one_header_however_many_shards_wrote_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (schema, _) = named("");
+    let format = format(&[("format", "csv"), ("csv.header", "true")], &schema);
+    let write = |path: &Path, shards: &[Option<&str>]| {
+        let sink = sink(path, &format, &schema, shards.len());
+        for (shard, text) in shards.iter().enumerate() {
+            let mut writer = sink.writer(shard).expect("a writer");
+            if let Some(text) = text {
+                writer.write(&named(text).1).expect("written");
+            }
+            writer.finish().expect("finished");
+        }
+        sink.commit().expect("committed");
+    };
+    let file = folder.path().join("out.csv");
+    for (shards, rows) in [
+        (&[Some("a"), Some("b"), None, Some("c")][..], "a,1\nb,1\nc,1\n"),
+        (&[None, Some("b")], "b,1\n"),
+        (&[None, None], ""),
+        (&[], ""),
+    ] {
+        write(&file, shards);
+        assert_eq!(std::fs::read_to_string(&file).expect("read"), format!("\"the k\",v\n{rows}"));
+    }
+    let many = folder.path().join("many");
+    write(&many, &[Some("a"), None, Some("b")]);
+    let sizes: Vec<u64> = listing(&many).into_values().collect();
+    assert_eq!(sizes, ["\"the k\",v\na,1\n".len() as u64; 2]);
+}
+
+fn encoded(options: &[(&str, &str)], schema: &Schema, lines: &str) -> Result<String, String> {
+    let json = format(&[("format", "json")], schema);
+    let projection: Vec<usize> = (0..schema.len()).collect();
+    let mut decoder = json.text_decoder(schema, &projection, 100, None).expect("a decoder").expect("text");
+    let mut encoder = format(options, schema).text_encoder(schema).expect("text");
+    let mut out = Vec::new();
+    let mut take = |batch: RecordBatch| encoder.encode(&batch, &mut out);
+    decoder.decode(lines.as_bytes(), 0, lines.len(), true, &mut take).expect("decoded");
+    decoder.finish(&mut take).map_err(|error| error.message().to_string())?;
+    Ok(out.iter().map(|byte| char::from(*byte)).collect())
+}
+
+fn nested() -> Schema {
+    let array = |kind: Type| Type::Array(Box::new(kind.nullable()));
+    let fields = [("x", Type::Int), ("y", Type::string()), ("t", Type::Timestamp(3))];
+    let row = Type::Row(fields.into_iter().map(|(name, kind)| Field::new(name, kind.nullable())).collect());
+    let columns = [
+        ("a", array(Type::Double)),
+        ("s", array(Type::string())),
+        ("r", row),
+        ("b", Type::VarBinary(crate::types::MAX_LENGTH)),
+    ];
+    Schema::new(columns.into_iter().map(|(name, kind)| Field::new(name, kind.nullable())).collect())
+}
+
+#[test]
+fn csv_writes_arrays_rows_and_bytes_as_flink_does() {
+    let lines = r#"{"a":[1,2.5,1e10],"s":["x","y"],"r":{"x":1,"y":"p","t":"2024-01-01 00:00:00"},"b":"aGVsbG8="}
+{"a":[],"s":[],"r":{},"b":""}
+{"s":["a,b","q\"r",null,""],"r":{"y":"long text of more than twenty-four"}}
+{"a":[null],"s":["single"],"r":{"y":" "}}
+"#;
+    let plain = encoded(&[("format", "csv")], &nested(), lines).expect("written");
+    let expected = [
+        "1.0;2.5;1.0E10,x;y,\"1;p;2024-01-01 00:00:00\",aGVsbG8=",
+        ",,;;,",
+        ",\"a,b;q\"\"r;;\",\";long text of more than twenty-four;\",",
+        ",single,\"; ;\",",
+    ];
+    assert_eq!(plain.lines().collect::<Vec<_>>(), expected);
+    let options = [("format", "csv"), ("csv.null-literal", "NULL"), ("csv.array-element-delimiter", "|")];
+    let literal = encoded(&options, &nested(), lines).expect("written");
+    assert_eq!(literal.lines().nth(1), Some(",,NULL|NULL|NULL,"));
+    assert_eq!(literal.lines().nth(3), Some("NULL,single,\"NULL| |NULL\",NULL"));
+}
+
+#[test]
+fn csv_quotes_by_characters_of_any_length() {
+    let columns = [("s", Type::string()), ("t", Type::string())];
+    let schema = Schema::new(columns.into_iter().map(|(name, kind)| Field::new(name, kind.nullable())).collect());
+    let lines = "{\"s\":\"a\",\"t\":\"a§c«d\"}\n{\"s\":\"é\",\"t\":\"¿ñ\"}\n";
+    for (option, expected) in [
+        (("csv.field-delimiter", "§"), "\"a\"§\"a§c«d\"\né§¿ñ\n"),
+        (("csv.quote-character", "«"), "«a«,«a§c««d«\né,¿ñ\n"),
+        (("csv.escape-character", "¿"), "a,a§c«d\né,\"¿¿ñ\"\n"),
+    ] {
+        let text = encoded(&[("format", "csv"), option], &schema, lines).expect("written");
+        let bytes: Vec<u8> = text.chars().map(|c| c as u8).collect();
+        assert_eq!(String::from_utf8(bytes).expect("UTF-8"), expected, "{option:?}");
+    }
+}
+
+#[test]
+fn debezium_json_says_that_rows_were_inserted() {
+    let schema = named("").0;
+    let lines = "{\"the k\":\"a\",\"v\":1}\n{}\n";
+    let options = [("format", "debezium-json")];
+    assert_eq!(
+        encoded(&options, &schema, lines).expect("written"),
+        "{\"before\":null,\"after\":{\"the k\":\"a\",\"v\":1},\"op\":\"c\"}\n\
+         {\"before\":null,\"after\":{\"the k\":null,\"v\":null},\"op\":\"c\"}\n"
+    );
+    let options = [("format", "debezium-json"), ("debezium-json.encode.ignore-null-fields", "true")];
+    assert_eq!(
+        encoded(&options, &schema, lines).expect("written"),
+        "{\"after\":{\"the k\":\"a\",\"v\":1},\"op\":\"c\"}\n{\"after\":{},\"op\":\"c\"}\n"
+    );
+}
+
+#[test]
+fn raw_writes_the_bytes_of_a_value() {
+    let of = |kind: Type| Schema::new(vec![Field::new("c", kind.nullable())]);
+    let raw = |extra: &[(&str, &str)], kind: Type, line: &str| {
+        encoded(&[&[("format", "raw")], extra].concat(), &of(kind), line)
+    };
+    let latin = [("raw.charset", "ISO-8859-1")];
+    let little = [("raw.endianness", "little-endian")];
+    assert_eq!(raw(&latin, Type::string(), "{\"c\":\"é→\"}").expect("written"), "é?\n");
+    assert_eq!(
+        raw(&[("raw.charset", "UTF-16")], Type::string(), "{\"c\":\"é\"}").expect("written"),
+        "\u{fe}\u{ff}\0é\n"
+    );
+    assert_eq!(raw(&[], Type::Int, "{\"c\":258}").expect("written"), "\0\0\u{1}\u{2}\n");
+    assert_eq!(raw(&little, Type::Int, "{\"c\":258}").expect("written"), "\u{2}\u{1}\0\0\n");
+    assert_eq!(raw(&[], Type::Boolean, "{\"c\":true}").expect("written"), "\u{1}\n");
+    assert_eq!(raw(&[], Type::Int, "{}").expect_err("refused"), "a NULL cannot be written in format 'raw'");
 }

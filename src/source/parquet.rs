@@ -2,8 +2,8 @@
 
 use arrow::array::RecordBatch;
 
-use super::aside::{Aside, Extent, Position, Reason, Rejected, original_row};
-use super::{BlockStats, Split, Transition};
+use super::aside::{Aside, Position, Reason, Rejected, Stretch, original_row};
+use super::{BlockStats, Extent, Split, Transition};
 use crate::error::Result;
 use crate::format::ParquetReader;
 use crate::plan::ScanSpec;
@@ -33,11 +33,14 @@ impl Split for ParquetSplit {
     fn name(&self) -> &str {
         self.reader.path()
     }
-    fn block_count(&self) -> usize {
-        self.reader.block_count()
+    fn extent(&self) -> Extent {
+        Extent::whole(self.reader.block_count())
     }
     fn bytes(&self) -> u64 {
         self.reader.bytes()
+    }
+    fn missing(&self) -> Vec<String> {
+        self.reader.missing()
     }
     fn probe(&self, _block: usize) -> Result<Transition> {
         Ok(Transition::IDENTITY)
@@ -59,7 +62,7 @@ impl Split for ParquetSplit {
             reason: Reason::Unreadable(reason),
             text,
         });
-        let aside = Aside { extent: Extent::default(), rejected: rejected.collect() };
+        let aside = Aside { text: Stretch::default(), rejected: rejected.collect() };
         Ok(BlockStats { rows, malformed: 0, bytes: self.reader.block_bytes(block), aside })
     }
     fn records(&self, block: usize, _entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {

@@ -6,27 +6,27 @@ use std::os::unix::fs::FileExt;
 
 use arrow::array::RecordBatch;
 
-use super::aside::{Aside, Extent, Measure, Position, Reason, Rejected};
-use super::{BlockStats, Split, Transition};
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::format::{Failure, FormatSpec, InputFile, Notes, Step, local_path, record_text};
-use crate::plan::{FilesSpec, ScanSpec};
+use super::aside::{Aside, Measure, Position, Stretch, Walk};
+use super::{BYTE_ORDER_MARK, BlockStats, Extent, RECORD_BYTES_MAX, Split, Transition};
+use crate::error::{Error, Place, Result};
+use crate::format::{Failure, FormatSpec, Header, InputFile, Notes, Step, record_text};
+use crate::plan::ScanSpec;
 use crate::types::Schema;
 
-/// A longer record is an error: it would have to be held in memory, and is nearly always an open quote.
-const RECORD_BYTES_MAX: usize = 64 << 20;
 /// Read beyond the block's end at first, for its last record.
 const TAIL_BYTES: usize = 4 << 10;
 /// Read ahead of the block, to know what its first byte follows.
 const LOOK_BACK: u64 = 1;
-const BYTE_ORDER_MARK: &[u8; 3] = b"\xEF\xBB\xBF";
 
 pub(super) struct TextSplit {
     input: InputFile,
     /// Opened for each block where this is none.
     kept: Option<File>,
     /// Where the text starts: behind the byte-order mark, if there is one.
+    text_start: u64,
+    /// Where the records start: behind the header, if the format has one.
     origin: u64,
+    header: Option<Header>,
     block_bytes: u64,
     format: FormatSpec,
     schema: Schema,
@@ -57,22 +57,60 @@ impl Window<'_> {
 
 impl TextSplit {
     /// `keep`: leave the file open, which spares opening it for each block.
-    pub fn open(scan: &ScanSpec, files: &FilesSpec, path: &str, block_bytes: usize, keep: bool) -> Result<Self> {
-        let (input, file) = InputFile::open(path)?;
-        refuse_compressed(&file, files, path)?;
+    ///
+    /// # Errors
+    /// The header does not fit the table, or the file cannot be read.
+    pub fn new(
+        scan: &ScanSpec,
+        format: &FormatSpec,
+        input: InputFile,
+        file: File,
+        (block_bytes, keep): (usize, bool),
+    ) -> Result<Self> {
         let mut mark = [0u8; 3];
-        let marked = file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
-        Ok(TextSplit {
+        let marked = format.skips_mark() && file.read_exact_at(&mut mark, 0).is_ok() && mark == *BYTE_ORDER_MARK;
+        let text_start = if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 };
+        let mut split = TextSplit {
             input,
-            kept: keep.then_some(file),
-            origin: if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 },
-            // The first window of a block must not hold a record that is too long.
-            block_bytes: (block_bytes as u64).clamp(1, RECORD_BYTES_MAX as u64 / 2),
-            format: files.format.clone(),
+            kept: None,
+            text_start,
+            origin: text_start,
+            header: None,
+            block_bytes: super::clamp_block(block_bytes),
+            format: format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
             set_aside: false,
-        })
+        };
+        if split.format.has_header() {
+            split.read_header(&file)?;
+        }
+        split.kept = keep.then_some(file);
+        Ok(split)
+    }
+
+    /// Finds out which field of this file is which column, and where the first record behind the header starts.
+    fn read_header(&mut self, file: &File) -> Result<()> {
+        let mut buffer = Vec::new();
+        let mut window = Window { file, buffer: &mut buffer, filled: 0, start: self.text_start };
+        let mut wanted = TAIL_BYTES as u64;
+        loop {
+            self.fill(&mut window, self.text_start + wanted)?;
+            let eof = window.start + window.filled as u64 >= self.input.bytes();
+            match self.format.read_header(&self.schema, window.bytes(), eof) {
+                Ok(Some(header)) => {
+                    self.origin = self.text_start + header.length as u64;
+                    self.header = Some(header);
+                    return Ok(());
+                }
+                Ok(None) if wanted > RECORD_BYTES_MAX as u64 => {
+                    return Err(self.locate(file, self.text_start, super::too_long()));
+                }
+                Ok(None) => wanted *= 4,
+                Err(Failure::At(place, error)) => return Err(self.locate(file, self.text_start + place as u64, error)),
+                Err(Failure::Other(error)) => return Err(error),
+            }
+        }
     }
 
     pub fn setting_aside(self, set_aside: bool) -> Self {
@@ -107,11 +145,7 @@ impl TextSplit {
             let offset = window.start + window.filled as u64;
             match window.file.read_at(&mut window.buffer[window.filled..wanted], offset) {
                 Ok(0) => {
-                    return Err(Error::new(
-                        ErrorKind::Io,
-                        format!("cannot read {}: it became shorter while it was read", self.input.path()),
-                    )
-                    .help("run again when it does not change any more"));
+                    return Err(super::became_shorter(self.input.path()));
                 }
                 Ok(count) => window.filled += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -130,7 +164,8 @@ impl TextSplit {
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
         noted: &mut dyn FnMut(&Notes, &[u8]),
     ) -> Result<(u64, u64)> {
-        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows)? else {
+        let header = self.header.as_ref();
+        let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows, header)? else {
             return Err(Error::internal("a text split of a format that is no text"));
         };
         *decoder.notes() = notes;
@@ -153,9 +188,7 @@ impl TextSplit {
                 Ok(Step::More(record)) => {
                     at = record;
                     if window.filled - at > RECORD_BYTES_MAX {
-                        let error = Error::data("this record is longer than 64 MiB")
-                            .help("look for a quote that is never closed, or a missing line end");
-                        return Err(self.locate(file, window.start + at as u64, error));
+                        return Err(self.locate(file, window.start + at as u64, super::too_long()));
                     }
                     let more = (window.filled as u64 / 2).max(TAIL_BYTES as u64);
                     // No further than the longest record, or a longer one would pass where its end is in the window.
@@ -179,21 +212,21 @@ impl TextSplit {
 
 impl TextSplit {
     /// The text of the file before an offset.
-    fn measure(&self, file: &File, offset: u64) -> Extent {
+    fn measure(&self, file: &File, offset: u64) -> Stretch {
         let mut measure = self.measure_after(0);
         let mut chunk = vec![0u8; 1 << 16];
-        let mut at = self.origin;
+        let mut at = self.text_start;
         while at < offset {
             let wanted = (offset - at).min(chunk.len() as u64) as usize;
             let Ok(count @ 1..) = file.read_at(&mut chunk[..wanted], at) else { break };
             measure.add(&chunk[..count]);
             at += count as u64;
         }
-        measure.extent
+        measure.stretch
     }
 
     fn measure_after(&self, before: u8) -> Measure {
-        Measure { before, lone_returns: matches!(self.format, FormatSpec::Csv(_)), ..Measure::default() }
+        Measure::new(before, matches!(self.format, FormatSpec::Csv(_)))
     }
 
     /// Hands a block's window and what was noted of it to `noted`; else as [`Split::decode`].
@@ -214,93 +247,44 @@ impl TextSplit {
         result
     }
 
-    /// The start of a block in its window, and the byte before it.
-    fn first(&self, block: usize, window: &[u8]) -> (usize, u8) {
+    /// Goes through a block's window from the start of the block on.
+    fn walk<'a>(&self, block: usize, window: &'a [u8]) -> Walk<'a> {
         let first = usize::from(self.range(block).0 > self.origin) * LOOK_BACK as usize;
-        (first, first.checked_sub(1).and_then(|at| window.get(at).copied()).unwrap_or(0))
+        let before = first.checked_sub(1).and_then(|at| window.get(at).copied()).unwrap_or(0);
+        Walk::new(window, first, self.measure_after(before))
     }
 
     /// What a block set aside, with the places of the faults.
     fn aside(&self, block: usize, notes: &Notes, window: &[u8]) -> Aside {
-        let (first, before) = self.first(block, window);
         let (start, end) = self.range(block);
-        let mut measure = self.measure_after(before);
-        let mut at = first;
-        let mut rejected = Vec::with_capacity(notes.rejects.len());
-        for reject in &notes.rejects {
-            if reject.at < at {
-                // The fault of a record before lies further on than this one.
-                measure = self.measure_after(before);
-                at = first;
-            }
-            measure.add(&window[at..reject.at]);
-            at = reject.at;
-            rejected.push(Rejected {
-                position: Position::Text(measure.extent),
-                reason: Reason::Unreadable(reject.reason.clone()),
-                text: reject.text.clone(),
-            });
-        }
-        let mut whole = self.measure_after(before);
-        whole.add(&window[first..first + (end - start) as usize]);
-        Aside { extent: whole.extent, rejected }
+        let mut walk = self.walk(block, window);
+        let rejected = walk.rejected(notes, Position::Text);
+        Aside { text: walk.over((end - start) as usize), rejected }
     }
-}
-
-/// Refuses a file that begins as a compressed one does. The beginnings are no UTF-8, except bzip2's, which is long.
-fn refuse_compressed(file: &File, files: &FilesSpec, path: &str) -> Result<()> {
-    let mut start = [0u8; 10];
-    // A file that cannot be read fails again, with its message, when its rows are wanted.
-    let filled = file.read_at(&mut start, 0).unwrap_or(0);
-    let start = &start[..filled];
-    let bzip2 = start.starts_with(b"BZh") && matches!(start.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"));
-    let (name, tool, extension) = if start.starts_with(b"\x1F\x8B") {
-        ("gzip", "gunzip", ".gz")
-    } else if start.starts_with(b"\x28\xB5\x2F\xFD") {
-        ("zstd", "unzstd", ".zst")
-    } else if start.starts_with(b"\xFD7zXZ\0") {
-        ("xz", "unxz", ".xz")
-    } else if bzip2 {
-        ("bzip2", "bunzip2", ".bz2")
-    } else {
-        return Ok(());
-    };
-    let alone = local_path(&files.path).is_ok_and(|named| named == path);
-    // Beside its unpacked copy in a folder, the packed file would be read and refused again.
-    let command = match (path.strip_suffix(extension), name) {
-        (None, _) => format!("{tool} < {path} > UNPACKED"),
-        (Some(_), "zstd") if !alone => format!("unzstd --rm {path}"),
-        (Some(_), "zstd") => format!("unzstd {path}"),
-        (Some(_), _) if !alone => format!("{tool} {path}"),
-        (Some(_), _) => format!("{tool} -k {path}"),
-    };
-    let message = format!("{path} is compressed with {name}, which is not supported yet");
-    Err(Error::new(ErrorKind::Unsupported, message).in_file(path).help(format!("unpack it first: {command}")))
 }
 
 impl Split for TextSplit {
     fn name(&self) -> &str {
         self.input.path()
     }
-    fn block_count(&self) -> usize {
-        usize::try_from((self.input.bytes() - self.origin).div_ceil(self.block_bytes)).unwrap_or(usize::MAX)
+    fn extent(&self) -> Extent {
+        let blocks = (self.input.bytes() - self.origin).div_ceil(self.block_bytes);
+        Extent::whole(usize::try_from(blocks).unwrap_or(usize::MAX))
     }
     fn bytes(&self) -> u64 {
         self.input.bytes()
     }
     fn probe(&self, block: usize) -> Result<Transition> {
         // Formats without a state need not even read the block.
-        if self.format.transition(b"", 0).is_none() {
-            return Ok(Transition::IDENTITY);
-        }
+        let Some(ahead) = self.format.look_ahead() else { return Ok(Transition::IDENTITY) };
         let (start, end) = self.range(block);
         WINDOW.with_borrow_mut(|buffer| {
             self.with_file(|file| {
                 let mut window = self.window(file, buffer, start);
-                self.fill(&mut window, end)?;
+                self.fill(&mut window, end + ahead as u64)?;
                 let first = (start - window.start) as usize;
                 let before = first.checked_sub(1).map_or(0, |at| window.buffer[at]);
-                let transition = self.format.transition(&window.bytes()[first..], before);
+                let transition = self.format.transition(&window.bytes()[first..], (end - start) as usize, before);
                 Ok(transition.map_or(Transition::IDENTITY, Transition))
             })
         })
@@ -331,19 +315,16 @@ impl Split for TextSplit {
             (entry, crate::limits::BATCH_ROWS_DEFAULT, notes),
             &mut |_| Ok(()),
             &mut |notes, window| {
-                let (mut at, before) = self.first(block, window);
-                let mut measure = self.measure_after(before);
+                let mut walk = self.walk(block, window);
                 for record in rows.iter().filter_map(|&row| notes.records.get(row as usize)) {
-                    measure.add(&window[at.min(record.start)..record.start]);
-                    at = record.start;
-                    records.push((Position::Text(measure.extent), record_text(&window[record.clone()])));
+                    records.push((Position::Text(walk.to(record.start)), record_text(&window[record.clone()])));
                 }
             },
         )?;
         Ok(records)
     }
 
-    fn extent_before(&self, block: usize) -> Extent {
+    fn text_before(&self, block: usize) -> Stretch {
         let start = self.range(block).0;
         self.with_file(|file| Ok(self.measure(file, start))).unwrap_or_default()
     }

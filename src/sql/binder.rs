@@ -2,8 +2,10 @@
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType as AstType, DateTimeField, Expr as Ast,
-    Ident, InTarget, ObjectNamePart, Spanned, TrimWhereField, UnaryOperator, Value,
+    Ident, InTarget, Interval, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, Spanned, Subscript,
+    TrimWhereField, UnaryOperator, Value,
 };
+use sqlparser::tokenizer::TokenWithSpan;
 
 use super::catalog::Catalog;
 use super::interval::{self, IntervalValue};
@@ -21,6 +23,8 @@ use crate::types::Type;
 pub(super) struct Binder<'a> {
     pub catalog: &'a Catalog,
     pub settings: &'a Settings,
+    /// The statement, for places that its syntax tree does not keep.
+    pub tokens: &'a [TokenWithSpan],
     pub arena: Arena,
     pub common_tables: Vec<CommonTable>,
     pub warnings: Vec<String>,
@@ -52,6 +56,7 @@ impl<'a> Binder<'a> {
         Binder {
             catalog,
             settings,
+            tokens: &[],
             arena: Arena::default(),
             common_tables: Vec::new(),
             warnings: Vec::new(),
@@ -63,6 +68,16 @@ impl<'a> Binder<'a> {
     /// Binds an expression; errors get the place of the innermost syntax that has one.
     pub(super) fn expr(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
         self.unplaced(ast, context).map_err(|error| located(error, ast))
+    }
+
+    /// `(a - b) DAY TO SECOND`
+    fn time_difference(&mut self, interval: &Interval, context: &mut Context<'_>) -> Result<Expr> {
+        let Ast::BinaryOp { left, op: BinaryOperator::Minus, right } = interval.value.as_ref() else {
+            return Err(Error::script("only the difference of two times becomes an interval")
+                .help("write (a - b) DAY TO SECOND, or INTERVAL '1' DAY"));
+        };
+        let (left, right) = (self.expr(left, context)?, self.expr(right, context)?);
+        resolve::time_difference(left, right, interval::counts_months(interval)?)
     }
 
     /// Binds a condition.
@@ -90,6 +105,7 @@ impl<'a> Binder<'a> {
             }
             Ast::Nested(inner) => self.expr(inner, context),
             Ast::Value(value) => literal(&value.value),
+            Ast::Interval(interval) if !interval::is_literal(interval) => self.time_difference(interval, context),
             Ast::Interval(literal) => Ok(match interval::evaluate(literal)? {
                 IntervalValue::Milliseconds(milliseconds) => resolve::literal_interval_day_second(milliseconds),
                 IntervalValue::Months(months) => resolve::literal_interval_year_month(months),
@@ -287,15 +303,29 @@ impl<'a> Binder<'a> {
             Ast::Exists { .. } => Err(subquery("EXISTS (SELECT …)")),
             Ast::Subquery(_) => Err(subquery("a scalar subquery")),
             Ast::GroupingSets(_) | Ast::Cube(_) | Ast::Rollup(_) => Err(grouping_sets()),
-            Ast::Array(_) | Ast::Map(_) | Ast::Struct { .. } | Ast::Tuple(_) => {
-                Err(Error::unsupported("a constructor of ARRAY, MAP or ROW values"))
+            Ast::Array(array) if array.named => resolve::array(self.exprs(&array.elem, context)?),
+            Ast::Map(map) => {
+                let parts = map.entries.iter().flat_map(|entry| [entry.key.as_ref(), entry.value.as_ref()]);
+                let parts = parts.map(|part| self.expr(part, context)).collect::<Result<Vec<_>>>()?;
+                resolve::map(parts)
             }
-            Ast::IsJson { .. } => Err(Error::unsupported("IS JSON")),
+            Ast::Tuple(fields) => resolve::row(self.exprs(fields, context)?),
+            Ast::Array(_) | Ast::Struct { .. } => {
+                Err(Error::script("this is no constructor of Flink's").help("write ARRAY[…], MAP[…] or ROW(…)"))
+            }
+            Ast::IsJson { unique_keys: Some(_), .. } => {
+                Err(Error::script("IS JSON takes no UNIQUE KEYS in Flink").help("leave it out"))
+            }
+            Ast::IsJson { expr, kind, negated, .. } => self.is_json(expr, kind.as_ref(), *negated, context),
             Ast::Wildcard(_) | Ast::QualifiedWildcard(..) => {
                 Err(Error::script("'*' has no place here").help("name the columns"))
             }
             other => Err(Error::unsupported(format!("the expression {other}"))),
         }
+    }
+
+    pub(super) fn exprs(&mut self, list: &[Ast], context: &mut Context<'_>) -> Result<Vec<Expr>> {
+        list.iter().map(|ast| self.expr(ast, context)).collect()
     }
 
     /// A function whose arguments are all plain expressions.
@@ -314,27 +344,94 @@ impl<'a> Binder<'a> {
         resolve::function(name, args)
     }
 
-    /// A column, perhaps with its table.
+    /// A column, perhaps with its table before it and parts of its value behind it: `t.r.x`, `a[1]`.
     fn reference(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
-        let id = match ast {
-            Ast::Identifier(name) => context.scope.find(name)?,
-            Ast::CompoundIdentifier(parts) => match self.compound(parts, context.scope)? {
-                (id, []) => id,
-                (id, _) => return Err(self.nested(id)),
-            },
-            Ast::CompoundFieldAccess { root, access_chain } => {
-                self.expr(root, context)?;
-                return Err(match access_chain.first() {
-                    Some(AccessExpr::Subscript(_)) => Error::unsupported("access to an element of an ARRAY or MAP"),
-                    _ => Error::unsupported("access to a field of a ROW"),
-                });
+        match ast {
+            Ast::Identifier(name) => {
+                let id = context.scope.find(name)?;
+                Ok(self.column(id, ast, context))
             }
-            _ => return Err(Error::internal("not a column reference")),
-        };
+            Ast::CompoundIdentifier(parts) => self.path(parts, ast, context),
+            Ast::CompoundFieldAccess { root, access_chain } => {
+                // The names before the first bracket may begin with a table.
+                let mut names = Vec::new();
+                if let Ast::Identifier(first) = &**root {
+                    names.push(first.clone());
+                    names.extend(access_chain.iter().map_while(plain_name).cloned());
+                }
+                let base = match names.as_slice() {
+                    [] | [_] => self.expr(root, context)?,
+                    names => self.path(names, ast, context)?,
+                };
+                let rest = access_chain.iter().skip(names.len().saturating_sub(1));
+                rest.into_iter().try_fold(base, |base, access| self.part(base, access, context))
+            }
+            _ => Err(Error::internal("not a column reference")),
+        }
+    }
+
+    fn column(&mut self, id: ColumnId, ast: &Ast, context: &mut Context<'_>) -> Expr {
         if let Some(place) = place_of(ast.span()) {
             context.places.push((id, place));
         }
-        Ok(self.arena.expr(id))
+        self.arena.expr(id)
+    }
+
+    /// `column.field`, `table.column.field`.
+    fn path(&mut self, parts: &[Ident], ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
+        let (id, fields) = self.compound(parts, context.scope)?;
+        let column = self.column(id, ast, context);
+        fields.iter().try_fold(column, |value, name| self.field(value, name))
+    }
+
+    /// The fields of `row.*`, with their names; `None` for other select items, `table.*` among them.
+    pub(super) fn row_fields(&self, item: &SelectItem, scope: &Scope) -> Result<Option<Vec<(String, Expr)>>> {
+        let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item else {
+            return Ok(None);
+        };
+        let parts = super::query::identifiers(name)?;
+        let is_table = |part: &Ident| scope.columns.iter().any(|c| c.qualifier.as_deref() == Some(&part.value));
+        let is_column = |part: &Ident| scope.columns.iter().any(|column| column.name == part.value);
+        let names_row = match parts.as_slice() {
+            [] => false,
+            [one] => !is_table(one) && is_column(one),
+            [first, ..] => is_table(first) || is_column(first),
+        };
+        if !names_row {
+            return Ok(None);
+        }
+        let (id, fields) = self.compound(&parts, scope)?;
+        let value = fields.iter().try_fold(self.arena.expr(id), |value, name| self.field(value, name))?;
+        let fields = resolve::fields(&value).ok_or_else(|| {
+            let error = Error::script(format!("'{name}' is a {} and has no fields", value.data_type().kind));
+            match place_of(item.span()) {
+                Some(place) => error.at_place(place),
+                None => error,
+            }
+        })?;
+        Ok(Some(fields))
+    }
+
+    fn field(&self, value: Expr, name: &Ident) -> Result<Expr> {
+        resolve::field(value, &name.value).map_err(|error| match place_of(name.span) {
+            Some(place) => error.at_place(place),
+            None => error,
+        })
+    }
+
+    /// `.name` or `[index]` behind a value.
+    fn part(&mut self, value: Expr, access: &AccessExpr, context: &mut Context<'_>) -> Result<Expr> {
+        match access {
+            AccessExpr::Dot(Ast::Identifier(name)) => self.field(value, name),
+            AccessExpr::Subscript(Subscript::Index { index }) => {
+                let place = self.expr(index, context)?;
+                resolve::subscript(value, place).map_err(|error| located(error, index))
+            }
+            AccessExpr::Subscript(Subscript::Slice { .. }) => {
+                Err(Error::script("Flink SQL has no slices in brackets").help("use ARRAY_SLICE(array, from, to)"))
+            }
+            AccessExpr::Dot(other) => Err(located(Error::script("expected the name of a field after the dot"), other)),
+        }
     }
 
     /// The column that a dotted name starts with, and the parts left over.
@@ -362,14 +459,6 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn nested(&self, id: ColumnId) -> Error {
-        let column = &self.arena.columns[id];
-        match column.data_type.kind {
-            Type::Row(_) => Error::unsupported(format!("access to a field of the ROW column '{}'", column.name)),
-            _ => Error::script(format!("'{}' is a {} and has no fields", column.name, column.data_type)),
-        }
-    }
-
     /// The column that an expression is, if it is nothing else.
     pub(super) fn plain_column(&self, ast: &Ast, scope: &Scope) -> Option<ColumnId> {
         match ast {
@@ -381,6 +470,13 @@ impl<'a> Binder<'a> {
             },
             _ => None,
         }
+    }
+}
+
+fn plain_name(access: &AccessExpr) -> Option<&Ident> {
+    match access {
+        AccessExpr::Dot(Ast::Identifier(name)) => Some(name),
+        _ => None,
     }
 }
 
@@ -399,6 +495,7 @@ fn literal(value: &Value) -> Result<Expr> {
     match value {
         Value::Number(text, _) => resolve::literal_number(text),
         Value::SingleQuotedString(text) | Value::UnicodeStringLiteral(text) => Ok(resolve::literal_string(text)),
+        Value::HexStringLiteral(text) => resolve::literal_binary(text),
         Value::Boolean(value) => Ok(resolve::literal_bool(*value)),
         Value::Null => Ok(resolve::literal_null()),
         other => Err(Error::unsupported(format!("the literal {other}"))),

@@ -5,17 +5,17 @@ use std::rc::Rc;
 
 use sqlparser::ast::Query;
 
+use super::ddl::CreateTable;
+use super::text::place_of;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
-use crate::format::{FormatSpec, local_path};
-use crate::plan::{FilesSpec, Options, SinkConnector, SourceSpec};
+use crate::plan::{DatagenSpec, FileMetadata, NexmarkSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
 
 /// Flink's connectors that are not ours.
 const FOREIGN_CONNECTORS: &[&str] = &[
     "kafka",
     "upsert-kafka",
-    "datagen",
     "jdbc",
     "elasticsearch-6",
     "elasticsearch-7",
@@ -34,7 +34,6 @@ const FOREIGN_CONNECTORS: &[&str] = &[
     "hudi",
     "iceberg",
     "paimon",
-    "nexmark",
     "mysql-cdc",
     "postgres-cdc",
     "mongodb-cdc",
@@ -49,20 +48,7 @@ const FOREIGN_CONNECTORS: &[&str] = &[
     "clickhouse",
     "python-input-format",
 ];
-const CONNECTORS: &[&str] = &["filesystem", "print", "blackhole"];
-
-/// Options of Flink's filesystem sink that say when files are rolled: one run writes whole files.
-const IGNORED_FILE_OPTIONS: &[&str] = &[
-    "auto-compaction",
-    "compaction.file-size",
-    "compaction.parallelism",
-    "sink.parallelism",
-    "sink.rolling-policy.check-interval",
-    "sink.rolling-policy.file-size",
-    "sink.rolling-policy.inactivity-interval",
-    "sink.rolling-policy.rollover-interval",
-    "sink.shuffle-by-partition.enable",
-];
+const CONNECTORS: &[&str] = &["filesystem", "datagen", "nexmark", "print", "blackhole"];
 
 /// A column of a table.
 #[derive(Debug, Clone)]
@@ -71,6 +57,8 @@ pub(super) struct TableColumn {
     pub data_type: DataType,
     /// Over the table's columns; `None` for a physical column.
     pub computed: Option<Expr>,
+    /// What the source says of the row's file.
+    pub metadata: Option<FileMetadata>,
 }
 
 /// `WATERMARK FOR`.
@@ -89,6 +77,8 @@ pub(super) struct Table {
     pub columns: Vec<TableColumn>,
     pub watermark: Option<TableWatermark>,
     pub options: Options,
+    /// What it was made from; a LIKE has been carried out.
+    pub definition: Rc<CreateTable>,
 }
 
 #[derive(Debug, Clone)]
@@ -96,6 +86,10 @@ pub(super) struct View {
     pub query: Query,
     /// New names of its columns, or none.
     pub columns: Vec<String>,
+    /// The query as it was written.
+    pub spelling: String,
+    pub comment: Option<String>,
+    pub temporary: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -122,27 +116,40 @@ impl Catalog {
 }
 
 impl Table {
-    /// The columns that files hold.
+    /// The columns that are stored: in files, or in the names of their folders.
     pub(super) fn physical(&self) -> Schema {
-        let physical = self.columns.iter().filter(|column| column.computed.is_none());
+        let physical = self.columns.iter().filter(|column| column.computed.is_none() && column.metadata.is_none());
         Schema::new(physical.map(|c| crate::types::Field::new(&c.name, c.data_type.clone())).collect())
     }
 
     /// The connector of a table that is read. `ignored` takes options without effect.
     pub(super) fn source(&self, ignored: &mut dyn FnMut(&str)) -> Result<SourceSpec> {
         let mut options = self.options.clone();
-        match self.connector(&mut options)?.as_str() {
+        let connector = self.connector(&mut options)?;
+        if let (true, Some(key)) = (connector != "filesystem", self.definition.partition_keys.first()) {
+            let error = Error::script(format!("the connector '{connector}' has no partitions"));
+            return Err(error.at_place(place_of(key.span).unwrap_or_default()).help("remove PARTITIONED BY"));
+        }
+        match connector.as_str() {
             "filesystem" => {
-                let (path, format) = self.file(&mut options, ignored)?;
-                for key in ["source.monitor-interval", "source.path.regex-pattern"] {
-                    refuse_option(&mut options, key)?;
-                }
+                let files = self.read_files(&mut options, ignored)?;
                 options.finish()?;
-                Ok(SourceSpec::Files(FilesSpec { path, format }))
+                Ok(SourceSpec::Files(files))
+            }
+            "datagen" => {
+                let spec = DatagenSpec::from_options(&mut options, &self.physical())?;
+                take_ignored(&mut options, &["scan.parallelism"], ignored);
+                options.finish()?;
+                Ok(SourceSpec::Datagen(spec))
+            }
+            "nexmark" => {
+                let spec = NexmarkSpec::from_options(&mut options, &self.physical(), ignored)?;
+                options.finish()?;
+                Ok(SourceSpec::Nexmark(spec))
             }
             name => Err(Error::script(format!("the connector '{name}' cannot be read from"))
                 .at_place(options.place_of("connector"))
-                .help("use 'connector' = 'filesystem' for tables that a query reads")),
+                .help("use 'connector' = 'filesystem', 'datagen' or 'nexmark' for tables that a query reads")),
         }
     }
 
@@ -150,17 +157,17 @@ impl Table {
     pub(super) fn sink(&self, ignored: &mut dyn FnMut(&str)) -> Result<SinkConnector> {
         let mut options = self.options.clone();
         let sink = match self.connector(&mut options)?.as_str() {
-            "filesystem" => {
-                for key in ["source.monitor-interval", "source.path.regex-pattern"] {
-                    options.take(key);
-                }
-                let (path, format) = self.file(&mut options, ignored)?;
-                SinkConnector::Filesystem { path, format }
-            }
+            "filesystem" => self.write_files(&mut options, ignored)?,
             "print" => {
-                options.take_bool("standard-error", false)?;
-                take_ignored(&mut options, &["sink.parallelism", "standard-error"], ignored);
-                SinkConnector::Print { identifier: options.take("print-identifier").filter(|text| !text.is_empty()) }
+                let standard_error = options.take_bool("standard-error", false)?;
+                take_ignored(&mut options, &["sink.parallelism"], ignored);
+                let identifier = options.take("print-identifier").filter(|text| !text.is_empty());
+                SinkConnector::Print { identifier, standard_error }
+            }
+            name @ ("datagen" | "nexmark") => {
+                return Err(Error::script(format!("the connector '{name}' cannot be written to"))
+                    .at_place(options.place_of("connector"))
+                    .help("use 'connector' = 'filesystem', 'print' or 'blackhole' for tables that an INSERT writes"));
             }
             _ => SinkConnector::Blackhole,
         };
@@ -185,32 +192,12 @@ impl Table {
             None => error.help(format!("the connectors are {}", CONNECTORS.join(", "))),
         })
     }
-
-    fn file(&self, options: &mut Options, ignored: &mut dyn FnMut(&str)) -> Result<(String, FormatSpec)> {
-        let (path, place) = (options.require("path")?, options.place_of("path"));
-        if path.is_empty() {
-            return Err(Error::script("the option 'path' is empty").at_place(place));
-        }
-        let path = local_path(&path).map_err(|error| error.at_place(place))?.to_string();
-        let format = FormatSpec::from_options(options, &self.physical())?;
-        take_ignored(options, IGNORED_FILE_OPTIONS, ignored);
-        Ok((path, format))
-    }
 }
 
-fn take_ignored(options: &mut Options, keys: &[&str], ignored: &mut dyn FnMut(&str)) {
+pub(super) fn take_ignored(options: &mut Options, keys: &[&str], ignored: &mut dyn FnMut(&str)) {
     for key in keys {
         if options.take(key).is_some() {
             ignored(key);
-        }
-    }
-}
-
-fn refuse_option(options: &mut Options, key: &str) -> Result<()> {
-    match options.take(key) {
-        None => Ok(()),
-        Some(_) => {
-            Err(Error::unsupported(format!("the option '{key}'")).at_place(options.place_of(key)).help("remove it"))
         }
     }
 }

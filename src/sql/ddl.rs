@@ -6,18 +6,27 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token};
 
 use super::dialect::unsupported;
+use super::like::{Like, parse_like};
 use super::statement::{is_word, parse_comment, parse_name, take_word};
+use super::text::spelled;
 use super::types::parse_type;
 use crate::types::DataType;
 
 #[derive(Debug, Clone)]
 pub(super) struct CreateTable {
     pub name: Ident,
+    pub temporary: bool,
     pub if_not_exists: bool,
     pub columns: Vec<ColumnDef>,
     pub watermark: Option<WatermarkDef>,
     pub primary_key: Vec<Ident>,
+    /// The name of its CONSTRAINT.
+    pub key_name: Option<String>,
+    pub comment: Option<String>,
+    /// `PARTITIONED BY`.
+    pub partition_keys: Vec<Ident>,
     pub options: Vec<OptionDef>,
+    pub like: Option<Like>,
     /// Where the statement starts.
     pub start: Span,
 }
@@ -26,20 +35,52 @@ pub(super) struct CreateTable {
 pub(super) struct ColumnDef {
     pub name: Ident,
     pub kind: ColumnKind,
+    /// A computed column's expression as it was written.
+    pub spelling: String,
+    pub comment: Option<String>,
+}
+
+impl ColumnDef {
+    /// Metadata that an INSERT would have to give.
+    pub(super) fn is_written_metadata(&self) -> bool {
+        matches!(&self.kind, ColumnKind::Metadata(metadata) if !metadata.is_virtual)
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum ColumnKind {
     Physical(DataType),
     Computed(Box<Expr>),
+    Metadata(MetadataDef),
+}
+
+/// `type METADATA [FROM 'key'] [VIRTUAL]`.
+#[derive(Debug, Clone)]
+pub(super) struct MetadataDef {
+    pub data_type: DataType,
+    /// Where it is not the column's name.
+    pub key: Option<String>,
+    /// Not written.
+    pub is_virtual: bool,
+    /// Where the word METADATA stands.
+    pub span: Span,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct WatermarkDef {
     pub column: Vec<Ident>,
     pub expression: Expr,
+    /// The expression as it was written.
+    pub spelling: String,
     /// The tokens of the expression.
     pub span: Span,
+}
+
+impl WatermarkDef {
+    /// Both are for the same column.
+    pub(super) fn is_of(&self, other: &WatermarkDef) -> bool {
+        self.column.iter().map(|part| &part.value).eq(other.column.iter().map(|part| &part.value))
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -52,33 +93,36 @@ pub(super) struct OptionDef {
 type Parsed<T> = Result<T, ParserError>;
 
 /// Parses the rest of a statement whose `CREATE [TEMPORARY] TABLE` is taken.
-pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span) -> Parsed<CreateTable> {
+pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span, temporary: bool) -> Parsed<CreateTable> {
     let if_not_exists = parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS]);
     let name = parse_name(parser)?;
     let mut table = CreateTable {
         name,
+        temporary,
         if_not_exists,
         columns: Vec::new(),
         watermark: None,
         primary_key: Vec::new(),
+        key_name: None,
+        comment: None,
+        partition_keys: Vec::new(),
         options: Vec::new(),
+        like: None,
         start,
     };
     if is_word(parser, 0, "AS") {
         return unsupported("CREATE TABLE … AS SELECT", parser.peek_token().span);
     }
-    parser.expect_token(&Token::LParen)?;
-    loop {
-        parse_element(parser, &mut table)?;
-        if !parser.consume_token(&Token::Comma) {
-            break;
-        }
+    if !(is_word(parser, 0, "LIKE") || is_word(parser, 0, "WITH")) {
+        parse_elements(parser, &mut table)?;
     }
-    parser.expect_token(&Token::RParen)?;
-    parse_comment(parser)?;
+    table.comment = parse_comment(parser)?;
     let token = parser.peek_token();
     if take_word(parser, "PARTITIONED") {
-        return unsupported("PARTITIONED BY", token.span);
+        parser.expect_keyword_is(Keyword::BY)?;
+        parser.expect_token(&Token::LParen)?;
+        table.partition_keys = parser.parse_comma_separated(Parser::parse_identifier)?;
+        parser.expect_token(&Token::RParen)?;
     }
     if take_word(parser, "DISTRIBUTED") {
         return unsupported("DISTRIBUTED BY", token.span);
@@ -90,15 +134,30 @@ pub(super) fn parse_create_table(parser: &mut Parser<'_>, start: Span) -> Parsed
     }
     let token = parser.peek_token();
     if parser.parse_keyword(Keyword::LIKE) {
-        return unsupported("CREATE TABLE … LIKE", token.span);
+        table.like = Some(parse_like(parser)?);
+    } else if table.columns.is_empty() {
+        return parser.expected("( and the columns of the table, or LIKE", token);
     }
+    let token = parser.peek_token();
     if parser.parse_keyword(Keyword::AS) {
         return unsupported("CREATE TABLE … AS SELECT", token.span);
     }
     Ok(table)
 }
 
-fn parse_option(parser: &mut Parser<'_>) -> Parsed<OptionDef> {
+fn parse_elements(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()> {
+    parser.expect_token(&Token::LParen)?;
+    loop {
+        parse_element(parser, table)?;
+        if !parser.consume_token(&Token::Comma) {
+            break;
+        }
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(())
+}
+
+pub(super) fn parse_option(parser: &mut Parser<'_>) -> Parsed<OptionDef> {
     let key = parser.parse_literal_string()?;
     parser.expect_token(&Token::Eq)?;
     let span = parser.peek_token().span;
@@ -112,7 +171,7 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
         return parse_watermark(parser, table);
     }
     if parser.parse_keyword(Keyword::CONSTRAINT) {
-        parser.parse_identifier()?;
+        table.key_name = Some(parser.parse_identifier()?.value);
         if !is_word(parser, 0, "PRIMARY") {
             return unsupported("a constraint other than PRIMARY KEY", token.span);
         }
@@ -126,9 +185,11 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
     }
     let name = parser.parse_identifier()?;
     if parser.parse_keyword(Keyword::AS) {
+        let from = parser.index();
         let expression = parser.parse_expr()?;
-        parse_comment(parser)?;
-        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(Box::new(expression)) });
+        let spelling = spelled(parser, from);
+        let comment = parse_comment(parser)?;
+        table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(Box::new(expression)), spelling, comment });
         return Ok(());
     }
     let data_type = parse_type(parser)?;
@@ -136,12 +197,16 @@ fn parse_element(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<()>
         table.primary_key = vec![name.clone()];
         parse_not_enforced(parser)?;
     }
-    let token = parser.peek_token();
-    if take_word(parser, "METADATA") {
-        return unsupported("a METADATA column", token.span);
-    }
-    parse_comment(parser)?;
-    table.columns.push(ColumnDef { name, kind: ColumnKind::Physical(data_type) });
+    let span = parser.peek_token().span;
+    let kind = if take_word(parser, "METADATA") {
+        let key = if parser.parse_keyword(Keyword::FROM) { Some(parser.parse_literal_string()?) } else { None };
+        let is_virtual = take_word(parser, "VIRTUAL");
+        ColumnKind::Metadata(MetadataDef { data_type, key, is_virtual, span })
+    } else {
+        ColumnKind::Physical(data_type)
+    };
+    let comment = parse_comment(parser)?;
+    table.columns.push(ColumnDef { name, kind, spelling: String::new(), comment });
     Ok(())
 }
 
@@ -163,11 +228,13 @@ fn parse_watermark(parser: &mut Parser<'_>, table: &mut CreateTable) -> Parsed<(
     }
     parser.expect_keyword_is(Keyword::AS)?;
     let start = parser.peek_token().span.start;
+    let from = parser.index();
     let expression = parser.parse_expr()?;
     let end = parser.get_current_token().span.end;
     if table.watermark.is_some() {
         return parser.expected("one WATERMARK only", token);
     }
-    table.watermark = Some(WatermarkDef { column, expression, span: Span { start, end } });
+    let spelling = spelled(parser, from);
+    table.watermark = Some(WatermarkDef { column, expression, spelling, span: Span { start, end } });
     Ok(())
 }

@@ -2,13 +2,15 @@
 
 use sqlparser::ast::{
     CastKind, DataType as AstType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value, ValueWithSpan,
+    FunctionArguments, Ident, Interval, Map, MapEntry, ObjectName, ObjectNamePart, TypedString, UnaryOperator, Value,
+    ValueWithSpan,
 };
 use sqlparser::dialect::Dialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
+use super::json;
 use super::text::place_of;
 use super::types::parse_type;
 use crate::error::{Error, Place};
@@ -58,6 +60,9 @@ impl Dialect for FlinkDialect {
     }
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         let [first, second] = parser.peek_tokens_ref::<2>();
+        if first.token == Token::LParen {
+            return at_time_difference(parser).then(|| parse_time_difference(parser));
+        }
         let Token::Word(word) = &first.token else { return None };
         if word.quote_style.is_some() {
             return None;
@@ -70,10 +75,8 @@ impl Dialect for FlinkDialect {
             Keyword::INTERVAL if string_follows || matches!(second.token, Token::Minus | Token::Plus) => {
                 Some(parse_interval(parser))
             }
-            _ if second.token == Token::LParen => refuse_json_clauses(parser),
-            Keyword::MAP if second.token == Token::LBracket => {
-                Some(unsupported("a constructor of ARRAY, MAP or ROW values", first.span))
-            }
+            _ if second.token == Token::LParen => parse_json(parser),
+            Keyword::MAP if second.token == Token::LBracket => Some(parse_map(parser)),
             _ => None,
         }
     }
@@ -85,34 +88,15 @@ impl Dialect for FlinkDialect {
     }
 }
 
-/// The JSON functions have a syntax of their own; plain calls of them are left to the binder.
-fn refuse_json_clauses(parser: &Parser<'_>) -> Option<Result<Expr, ParserError>> {
+/// The JSON functions have a syntax of their own.
+fn parse_json(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let token = parser.peek_token();
     let Token::Word(word) = &token.token else { return None };
     let name = word.value.to_ascii_uppercase();
-    let clauses: &[&str] = match name.as_str() {
-        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" | "JSON_OBJECT" | "JSON_ARRAY" => {
-            return Some(unsupported(&name, token.span));
-        }
-        "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" => {
-            &["RETURNING", "DEFAULT", "EMPTY", "ERROR", "WITH", "WITHOUT", "NULL", "ON", "TRUE", "FALSE", "UNKNOWN"]
-        }
-        _ => return None,
-    };
-    let mut depth = 0;
-    for ahead in 1.. {
-        match &parser.peek_nth_token_ref(ahead).token {
-            Token::EOF => return None,
-            Token::LParen => depth += 1,
-            Token::RParen if depth == 1 => return None,
-            Token::RParen => depth -= 1,
-            Token::Word(word) if depth == 1 && clauses.contains(&word.value.to_ascii_uppercase().as_str()) => {
-                return Some(unsupported(&format!("{} in {name}", word.value.to_ascii_uppercase()), token.span));
-            }
-            _ => {}
-        }
+    match name.as_str() {
+        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" => Some(unsupported(&name, token.span)),
+        name => json::has_clauses(name).then(|| json::parse(parser)),
     }
-    None
 }
 
 fn at_partition_by(parser: &Parser<'_>) -> bool {
@@ -130,10 +114,6 @@ fn parse_cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     };
     parser.expect_token(&Token::LParen)?;
     let expr = parser.parse_expr()?;
-    let after = parser.peek_token();
-    if matches!(expr, Expr::Nested(_)) && parse_unit(parser).is_ok() {
-        return unsupported("an interval between two times, (a - b) DAY TO SECOND", after.span);
-    }
     parser.expect_keyword_is(Keyword::AS)?;
     let start = parser.peek_token().span;
     let data_type = parse_type(parser)?;
@@ -143,6 +123,25 @@ fn parse_cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(Expr::Cast { kind, expr: Box::new(expr), data_type: AstType::Custom(name, Vec::new()), format: None })
 }
 
+/// `MAP[key, value, …]`
+fn parse_map(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expect_keyword_is(Keyword::MAP)?;
+    parser.expect_token(&Token::LBracket)?;
+    let end = parser.peek_token();
+    if end.token == Token::RBracket {
+        return parser.expected("keys and values", end);
+    }
+    let mut parts = parser.parse_comma_separated(Parser::parse_expr)?.into_iter();
+    let end = parser.peek_token();
+    let mut entries = Vec::with_capacity(parts.len() / 2);
+    while let Some(key) = parts.next() {
+        let Some(value) = parts.next() else { return parser.expected("a value for the last key", end) };
+        entries.push(MapEntry { key: Box::new(key), value: Box::new(value) });
+    }
+    parser.expect_token(&Token::RBracket)?;
+    Ok(Expr::Map(Map { entries }))
+}
+
 fn parse_typed_string(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     let data_type = match parser.expect_one_of_keywords(&[Keyword::DATE, Keyword::TIME, Keyword::TIMESTAMP])? {
         Keyword::DATE => AstType::Date,
@@ -150,6 +149,32 @@ fn parse_typed_string(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         _ => AstType::Timestamp(None, sqlparser::ast::TimezoneInfo::None),
     };
     Ok(Expr::TypedString(TypedString { data_type, value: parser.parse_value()?, uses_odbc_syntax: false }))
+}
+
+/// Whether a unit of time stands behind the parenthesis that opens here.
+fn at_time_difference(parser: &Parser<'_>) -> bool {
+    let mut depth = 0_usize;
+    for at in 0.. {
+        match &parser.peek_nth_token_ref(at).token {
+            Token::EOF => return false,
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 1 => {
+                let next = parser.peek_nth_token_ref(at + 1);
+                return matches!(&next.token, Token::Word(word) if word.quote_style.is_none() && unit(&word.value).is_some());
+            }
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `(a - b) DAY TO SECOND`: the interval between two times.
+fn parse_time_difference(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expect_token(&Token::LParen)?;
+    let value = Box::new(parser.parse_expr()?);
+    parser.expect_token(&Token::RParen)?;
+    interval_of(parser, value)
 }
 
 fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
@@ -169,6 +194,11 @@ fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     if negative {
         value = Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(value) };
     }
+    interval_of(parser, Box::new(value))
+}
+
+/// The units behind the value of an interval.
+fn interval_of(parser: &mut Parser<'_>, value: Box<Expr>) -> Result<Expr, ParserError> {
     let leading_field = parse_unit(parser)?;
     let leading_precision = parse_precision(parser)?;
     let mut last_field = None;
@@ -178,7 +208,7 @@ fn parse_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         fractional_seconds_precision = parse_precision(parser)?;
     }
     Ok(Expr::Interval(Interval {
-        value: Box::new(value),
+        value,
         leading_field: Some(leading_field),
         leading_precision,
         last_field,
@@ -201,11 +231,18 @@ fn parse_precision(parser: &mut Parser<'_>) -> Result<Option<u64>, ParserError> 
 
 fn parse_unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
     let token = parser.next_token();
-    let word = match &token.token {
-        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_uppercase(),
-        _ => String::new(),
+    let found = match &token.token {
+        Token::Word(word) if word.quote_style.is_none() => unit(&word.value),
+        _ => None,
     };
-    Ok(match word.as_str() {
+    match found {
+        Some(unit) => Ok(unit),
+        None => parser.expected("an interval unit (SECOND, MINUTE, HOUR, DAY, …)", token),
+    }
+}
+
+fn unit(word: &str) -> Option<DateTimeField> {
+    Some(match word.to_ascii_uppercase().as_str() {
         "YEAR" | "YEARS" => DateTimeField::Year,
         "QUARTER" | "QUARTERS" => DateTimeField::Quarter,
         "MONTH" | "MONTHS" => DateTimeField::Month,
@@ -214,7 +251,7 @@ fn parse_unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
         "HOUR" | "HOURS" => DateTimeField::Hour,
         "MINUTE" | "MINUTES" => DateTimeField::Minute,
         "SECOND" | "SECONDS" => DateTimeField::Second,
-        _ => return parser.expected("an interval unit (SECOND, MINUTE, HOUR, DAY, …)", token),
+        _ => return None,
     })
 }
 

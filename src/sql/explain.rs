@@ -5,11 +5,10 @@ use std::fmt::Write;
 use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
-use crate::format::FormatSpec;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WindowAggregateSpec, WindowSpec,
 };
-use crate::types::Schema;
+use crate::types::{Field, Schema};
 
 /// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
 /// operator with its key, windows, slices, watermark rule and chosen operator.
@@ -33,23 +32,18 @@ fn line(text: &mut String, depth: usize, content: &str) {
 fn sink(sink: &SinkSpec) -> String {
     let columns = names(&sink.schema);
     match &sink.connector {
-        SinkConnector::Filesystem { path, format } => {
-            format!("Sink {} ({} {path}): {columns}", sink.table, format_name(format))
+        SinkConnector::Filesystem { path, format, .. } => {
+            format!("Sink {} ({} {path}): {columns}", sink.table, format.name())
         }
-        SinkConnector::Print { identifier: Some(identifier) } => {
+        SinkConnector::Stdout { format } => {
+            format!("Sink {} ({} on stdout): {columns}", sink.table, format.name())
+        }
+        SinkConnector::Print { identifier: Some(identifier), .. } => {
             format!("Sink {} (print, {identifier}> ): {columns}", sink.table)
         }
-        SinkConnector::Print { identifier: None } => format!("Sink {} (print): {columns}", sink.table),
+        SinkConnector::Print { identifier: None, .. } => format!("Sink {} (print): {columns}", sink.table),
         SinkConnector::Blackhole => format!("Sink {} (blackhole): {columns}", sink.table),
         SinkConnector::Collect => format!("Result: {columns}"),
-    }
-}
-
-fn format_name(format: &FormatSpec) -> &'static str {
-    match format {
-        FormatSpec::Csv(_) => "csv",
-        FormatSpec::Json(_) => "json",
-        FormatSpec::Parquet => "parquet",
     }
 }
 
@@ -93,14 +87,31 @@ fn column(schema: &Schema, index: usize) -> &str {
 }
 
 fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
-    let SourceSpec::Files(files) = &spec.source;
-    line(text, depth, &format!("Scan {} ({} {})", spec.table, format_name(&files.format), files.path));
-    let decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
+    let from = match &spec.source {
+        SourceSpec::Files(files) => {
+            let place = if files.is_stdin() { "from stdin" } else { files.path.as_str() };
+            format!("{} {place}", files.format.name())
+        }
+        SourceSpec::Datagen(datagen) => {
+            format!("datagen, {}, {} a second, seed {}", rows(datagen.rows), datagen.rows_per_second, datagen.seed)
+        }
+        SourceSpec::Nexmark(nexmark) => format!("nexmark, {}, seed {}", rows(nexmark.events), nexmark.seed),
+    };
+    line(text, depth, &format!("Scan {} ({from})", spec.table));
+    let mut decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
     line(
         text,
         depth + 1,
         &format!("columns read: {} ({} of {})", names(&decoded), decoded.len(), spec.file_schema.len()),
     );
+    if let SourceSpec::Files(files) = &spec.source
+        && !files.columns.is_empty()
+    {
+        let of_files: Vec<&str> = files.columns.iter().map(|column| column.name.as_str()).collect();
+        line(text, depth + 1, &format!("columns of the files' places: {}", of_files.join(", ")));
+        let fields = files.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone()));
+        decoded.fields.extend(fields);
+    }
     let computed = spec.columns.iter().zip(&spec.schema.fields).filter(|(e, _)| !matches!(e, Expr::Column { .. }));
     let computed: Vec<String> =
         computed.map(|(expr, field)| format!("{} = {}", field.name, render::expr(expr, &decoded))).collect();
@@ -111,6 +122,10 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
         let time = column(&spec.schema, watermark.time);
         line(text, depth + 1, &format!("watermark of {time}: {}, {}", watermark.text, watermark_rule(config)));
     }
+}
+
+fn rows(rows: Option<u64>) -> String {
+    rows.map_or_else(|| "rows without end".to_string(), |rows| format!("{rows} rows"))
 }
 
 fn watermark_rule(config: &Config) -> String {

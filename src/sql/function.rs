@@ -56,6 +56,9 @@ impl Binder<'_> {
                 "{name} is no aggregate function: it takes neither DISTINCT nor FILTER"
             )));
         }
+        if super::json::has_clauses(&name) {
+            return self.json(&name, &list.args, context);
+        }
         self.scalar(&name, list, context)
     }
 
@@ -76,7 +79,7 @@ impl Binder<'_> {
                 arg => args.push(self.expr(arg, context)?),
             }
         }
-        resolve::function(name, args)
+        if name == "ROW" { resolve::row(args) } else { resolve::function(name, args) }
     }
 
     /// Registers an aggregate call and stands a column in for its result.
@@ -187,7 +190,6 @@ fn refuse_by_name(name: &str) -> Result<()> {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
         "CURRENT_WATERMARK" | "SOURCE_WATERMARK" => Error::unsupported(name),
-        "ROW" => Error::unsupported("a constructor of ARRAY, MAP or ROW values"),
         "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
         _ => return Ok(()),
     };

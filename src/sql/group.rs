@@ -51,6 +51,14 @@ impl Binder<'_> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         for (i, item) in select.projection.iter().enumerate() {
+            if let Some(fields) = self.row_fields(item, &input.scope)? {
+                for (name, expr) in fields {
+                    let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;
+                    let id = self.output_column(&name, expr, &mut defined);
+                    columns.push(Named { qualifier: None, name, id });
+                }
+                continue;
+            }
             if let Some(named) = wildcard(item, &input.scope)? {
                 for column in named {
                     let expr = self.arena.expr(column.id);

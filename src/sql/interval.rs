@@ -65,24 +65,37 @@ impl Unit {
     }
 }
 
+/// Whether the interval is written as text, not as a difference of times.
+pub(super) fn is_literal(interval: &Interval) -> bool {
+    text_of(&interval.value).is_some()
+}
+
+/// Whether the units of an interval are years and months.
+pub(super) fn counts_months(interval: &Interval) -> Result<bool> {
+    Ok(units(interval)?.0.is_months())
+}
+
+/// The first and the last unit of an interval.
+fn units(interval: &Interval) -> Result<(Unit, Unit)> {
+    let no_unit = || Error::script("the interval has no unit of time");
+    let leading = interval.leading_field.as_ref().and_then(Unit::of).ok_or_else(no_unit)?;
+    let last = interval.last_field.as_ref().map_or(Some(leading), Unit::of).ok_or_else(no_unit)?;
+    if last < leading || leading.is_months() != last.is_months() {
+        return Err(Error::script(format!("there are no intervals of {}", unit_name(leading, last))));
+    }
+    Ok((leading, last))
+}
+
 /// The value of an interval literal. The error carries no place.
 pub(super) fn evaluate(interval: &Interval) -> Result<IntervalValue> {
     let (text, negative) = text_of(&interval.value).ok_or_else(|| {
         Error::script("an interval is written as a string with a unit").help("write INTERVAL '10' SECOND")
     })?;
-    let leading = interval.leading_field.as_ref().and_then(Unit::of);
-    let leading = leading.ok_or_else(|| Error::script("the interval has no unit of time"))?;
-    let last = match &interval.last_field {
-        None => leading,
-        Some(field) => Unit::of(field).ok_or_else(|| Error::script("the interval has no unit of time"))?,
-    };
+    let (leading, last) = units(interval)?;
     let illegal = || {
         Error::script(format!("'{text}' is no interval of {}", unit_name(leading, last)))
             .help("write for instance INTERVAL '10' SECOND, INTERVAL '1:30' MINUTE TO SECOND or INTERVAL '1 02:03:04' DAY TO SECOND")
     };
-    if last < leading || leading.is_months() != last.is_months() {
-        return Err(illegal());
-    }
     check_digits(text, leading, interval.leading_precision)?;
     let total = parse(text, leading, last).ok_or_else(illegal)?;
     let total = if negative { -total } else { total };

@@ -115,28 +115,19 @@ impl Lowering<'_> {
             read.insert(table.columns.iter().position(|column| column.computed.is_none()).unwrap_or(0));
         }
         let read: Vec<usize> = read.into_iter().collect();
-        let mut physical: BTreeSet<usize> = BTreeSet::new();
+        let mut given: BTreeSet<usize> = BTreeSet::new();
         for index in &read {
             match &table.columns[*index].computed {
                 None => {
-                    physical.insert(*index);
+                    given.insert(*index);
                 }
-                Some(expr) => physical.extend(columns_of(expr)),
+                Some(expr) => given.extend(columns_of(expr)),
             }
         }
-        // From columns of the table to columns of the file, and to those decoded.
-        let in_file = |index: usize| table.columns[..index].iter().filter(|column| column.computed.is_none()).count();
-        let decoded: BTreeMap<usize, usize> = physical.iter().enumerate().map(|(at, index)| (*index, at)).collect();
-        let exprs = read.iter().map(|index| {
-            let column = &table.columns[*index];
-            match &column.computed {
-                None => Expr::column(decoded[index], column.data_type.clone()),
-                Some(expr) => {
-                    let mut expr = expr.clone();
-                    expr.map_columns(&|id| decoded[&id]);
-                    expr
-                }
-            }
+        let reading = table.reading(source, &given)?;
+        let exprs = read.iter().map(|index| match &table.columns[*index].computed {
+            None => reading.inputs[*index].clone(),
+            Some(expr) => expr.substitute(&reading.inputs),
         });
         let exprs: Vec<Expr> = exprs.collect();
         let at: BTreeMap<usize, usize> = read.iter().enumerate().map(|(at, index)| (*index, at)).collect();
@@ -148,9 +139,9 @@ impl Lowering<'_> {
         let fields = read.iter().map(|i| Field::new(&table.columns[*i].name, table.columns[*i].data_type.clone()));
         let spec = ScanSpec {
             table: table.name.clone(),
-            source,
-            file_schema: table.physical(),
-            projection: physical.iter().map(|index| in_file(*index)).collect(),
+            source: reading.source,
+            file_schema: table.file_schema(),
+            projection: reading.projection,
             columns: exprs,
             watermark,
             schema: Schema::new(fields.collect()),

@@ -1,13 +1,21 @@
 //! The front end for Flink SQL scripts: text in, job plans out. Nothing here reads data.
 
+mod alter;
+mod answer;
 mod binder;
 mod catalog;
 mod ddl;
+mod definition;
 mod dialect;
+mod digits;
 mod explain;
+mod files;
 mod function;
 mod group;
+mod inquiry;
 mod interval;
+mod json;
+mod like;
 mod logical;
 mod lower;
 mod query;
@@ -28,6 +36,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::plan::JobPlan;
 use crate::types::Schema;
+pub use answer::Answer;
 pub use explain::explain;
 
 /// Stack for binding a script: syntax trees are walked by recursion, and callers' stacks may be small.
@@ -42,6 +51,8 @@ pub struct ScriptOptions {
     pub variables: BTreeMap<String, String>,
     /// `-D key=value`: overrides what the script sets.
     pub overrides: Vec<(String, String)>,
+    /// The script itself came from stdin, so that no table can be read from there.
+    pub script_on_stdin: bool,
 }
 
 /// A statement ready to run, in script order. DDL and SET have taken effect and leave no statement.
@@ -59,7 +70,7 @@ impl Statement {
     pub fn ignored_settings(&self) -> impl Iterator<Item = &str> {
         let plan = match &self.action {
             Action::Insert(plan) | Action::Select { plan, .. } => Some(plan),
-            Action::Explain(_) => None,
+            Action::Explain(_) | Action::Answer(_) => None,
         };
         plan.into_iter().flat_map(|plan| &plan.config.ignored).map(String::as_str)
     }
@@ -73,6 +84,8 @@ pub enum Action {
     Select { plan: JobPlan, schema: Schema },
     /// EXPLAIN: the text to print.
     Explain(String),
+    /// SHOW or DESCRIBE: what the catalog says at this point of the script.
+    Answer(Answer),
 }
 
 /// A compiled script.
@@ -105,7 +118,7 @@ fn compile_here(text: &str, options: &ScriptOptions) -> Result<Script> {
     let mut script = Script::default();
     for (index, tokens) in text::statements(text, &options.variables)?.iter().enumerate() {
         let number = index + 1;
-        let action = statement::parse(&tokens.tokens).and_then(|statement| session.execute(&statement));
+        let action = statement::parse(&tokens.tokens).and_then(|statement| session.execute(&statement, &tokens.tokens));
         let action = action.map_err(|error| error.at(tokens.line, 1).in_statement(number))?;
         if let Some(action) = action {
             script.statements.push(Statement { number, line: tokens.line, action });

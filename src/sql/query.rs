@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Distinct, Expr as Ast, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem,
+    AccessExpr, Distinct, Expr as Ast, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Spanned, TableAlias, TableFactor,
     WildcardAdditionalOptions,
 };
@@ -14,8 +14,8 @@ use super::catalog::{Entry, Table};
 use super::logical::{ColumnId, Rel, Role, Window};
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
-use super::text::place_of;
-use crate::error::{Error, Result};
+use super::text::{keyword_before, place_of};
+use crate::error::{Error, Place, Result};
 use crate::expr::{Expr, resolve};
 use crate::types::{DataType, Type};
 
@@ -85,21 +85,23 @@ impl Binder<'_> {
         if let Some(order) = &query.order_by {
             let error = Error::unsupported("ORDER BY of a stream")
                 .help("leave it out; sort the result afterwards, for instance with sort(1)");
-            return Err(match place_of(order.span()) {
-                Some(place) => error.at_place(place),
-                None => error,
-            });
+            return Err(self.at_keyword(error, &["ORDER"], place_of(order.span())));
         }
         if query.limit_clause.is_some() || query.fetch.is_some() {
             let place = query.limit_clause.as_ref().and_then(|limit| place_of(limit.span()));
             let error = Error::unsupported("LIMIT, OFFSET and FETCH of a stream")
                 .help("leave it out and cut the result afterwards");
-            return Err(match place {
-                Some(place) => error.at_place(place),
-                None => error,
-            });
+            return Err(self.at_keyword(error, &["LIMIT", "OFFSET", "FETCH"], place));
         }
         self.body(&query.body)
+    }
+
+    /// An error about the clause whose keyword stands before `inside`, of which the syntax tree only has the rest.
+    fn at_keyword(&self, error: Error, keywords: &[&str], inside: Option<Place>) -> Error {
+        match keyword_before(self.tokens, keywords, inside.as_ref()).or(inside) {
+            Some(place) => error.at_place(place),
+            None => error,
+        }
     }
 
     fn body(&mut self, body: &SetExpr) -> Result<Relation> {
@@ -301,6 +303,14 @@ impl Binder<'_> {
         let mut columns = Vec::new();
         let mut calls = Vec::new();
         for (i, item) in select.projection.iter().enumerate() {
+            if let Some(fields) = self.row_fields(item, &input.scope)? {
+                for (name, expr) in fields {
+                    let id = self.arena.add(&name, expr.data_type().clone(), false);
+                    defined.push((id, expr));
+                    columns.push(Named { qualifier: None, name, id });
+                }
+                continue;
+            }
             if let Some(named) = wildcard(item, &input.scope)? {
                 columns.extend(named);
                 continue;
@@ -551,6 +561,10 @@ pub(super) fn implied_name(ast: &Ast, index: usize) -> String {
     match ast {
         Ast::Identifier(name) => name.value.clone(),
         Ast::CompoundIdentifier(parts) => parts.last().map_or_else(String::new, |part| part.value.clone()),
+        Ast::CompoundFieldAccess { access_chain, .. } => match access_chain.last() {
+            Some(AccessExpr::Dot(field)) => implied_name(field, index),
+            _ => format!("EXPR${index}"),
+        },
         Ast::Nested(inner) => implied_name(inner, index),
         _ => format!("EXPR${index}"),
     }

@@ -122,9 +122,10 @@ fn literal(value: &Scalar, kind: &Type) -> String {
         }
         (Scalar::Int(value), Type::IntervalYearMonth) => format!("INTERVAL '{value}' MONTH"),
         (Scalar::Int(value), kind) if kind.is_numeric() => value.to_string(),
-        (Scalar::Int(value), kind) => moment(*value, kind),
+        (Scalar::Int(value), kind) => moment((*value).into(), kind),
         (Scalar::Float(value), _) => value.to_string(),
         (Scalar::Double(value), _) => value.to_string(),
+        (Scalar::Decimal(value), kind) if kind.is_timestamp() => moment(*value, kind),
         (Scalar::Decimal(value), kind) => decimal(*value, kind),
         (Scalar::String(value), _) => format!("'{}'", value.replace('\'', "''")),
         (Scalar::Binary(bytes), _) => {
@@ -134,24 +135,25 @@ fn literal(value: &Scalar, kind: &Type) -> String {
 }
 
 /// A date or time as SQL writes it.
-fn moment(value: i64, kind: &Type) -> String {
-    let at = |per_second: i64| {
+fn moment(value: i128, kind: &Type) -> String {
+    let at = |per_second: i128| {
         let nanoseconds = (value.rem_euclid(per_second) * (1_000_000_000 / per_second)) as i32;
-        jiff::Timestamp::new(value.div_euclid(per_second), nanoseconds).map(|at| jiff::tz::Offset::UTC.to_datetime(at))
+        let seconds = i64::try_from(value.div_euclid(per_second)).ok()?;
+        jiff::Timestamp::new(seconds, nanoseconds).ok().map(|at| jiff::tz::Offset::UTC.to_datetime(at))
     };
     let shown = match kind {
         Type::Date => i32::try_from(value).ok().and_then(|days| {
             let epoch = jiff::civil::date(1970, 1, 1);
             epoch.checked_add(jiff::Span::new().try_days(days).ok()?).ok().map(|date| format!("DATE '{date}'"))
         }),
-        Type::Time(_) => at(1_000).ok().map(|time| format!("TIME '{}'", time.time())),
+        Type::Time(_) => at(1_000).map(|time| format!("TIME '{}'", time.time())),
         Type::Timestamp(precision) | Type::TimestampLtz(precision) => {
             let per_second = match precision {
                 0..=3 => 1_000,
                 4..=6 => 1_000_000,
                 _ => 1_000_000_000,
             };
-            at(per_second).ok().map(|time| format!("TIMESTAMP '{} {}'", time.date(), time.time()))
+            at(per_second).map(|time| format!("TIMESTAMP '{} {}'", time.date(), time.time()))
         }
         _ => None,
     };
@@ -182,6 +184,7 @@ mod tests {
             (Scalar::Int(-500), Type::IntervalDaySecond, "INTERVAL '-0.500' SECOND"),
             (Scalar::Int(0), Type::Timestamp(3), "TIMESTAMP '1970-01-01 00:00:00'"),
             (Scalar::Int(-1), Type::Timestamp(3), "TIMESTAMP '1969-12-31 23:59:59.999'"),
+            (Scalar::Decimal(-1), Type::Timestamp(9), "TIMESTAMP '1969-12-31 23:59:59.999999999'"),
             (Scalar::Int(1), Type::Date, "DATE '1970-01-02'"),
             (Scalar::Int(3_600_000), Type::Time(0), "TIME '01:00:00'"),
             (Scalar::Int(i64::MAX), Type::Date, "DATE 9223372036854775807"),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::Ident;
+use sqlparser::tokenizer::TokenWithSpan;
 
 use super::binder::{Binder, Context, located};
 use super::catalog::{Catalog, Entry, Table, TableColumn, TableWatermark, View};
@@ -13,7 +14,7 @@ use super::scope::{Named, Scope};
 use super::settings::Settings;
 use super::statement::{CreateView, Drop, Insert, Statement, already_exists};
 use super::text::{excerpt, place_of};
-use super::{Action, explain};
+use super::{Action, explain, like};
 use crate::error::{Error, Place, Result};
 use crate::plan::{JobPlan, Options, Pipeline};
 use crate::types::Type;
@@ -21,9 +22,11 @@ use crate::types::Type;
 /// The state of a script between two statements.
 pub(super) struct Session<'a> {
     text: &'a str,
-    catalog: Catalog,
+    pub catalog: Catalog,
     settings: Settings,
     pub warnings: Vec<String>,
+    /// Of the statement that is carried out.
+    tokens: Vec<TokenWithSpan>,
 }
 
 impl<'a> Session<'a> {
@@ -33,11 +36,16 @@ impl<'a> Session<'a> {
             let usage = Error::usage(format!("-D: {}", error.message()));
             usage.help(error.remedy().unwrap_or("leave it out"))
         })?;
-        Ok(Session { text, catalog: Catalog::default(), settings, warnings })
+        Ok(Session { text, catalog: Catalog::default(), settings, warnings, tokens: Vec::new() })
     }
 
-    /// Carries out one statement; what is left to run is an action.
-    pub(super) fn execute(&mut self, statement: &Statement) -> Result<Option<Action>> {
+    /// Carries out one statement; what is left to run is an action. `tokens`: the statement.
+    pub(super) fn execute(&mut self, statement: &Statement, tokens: &[TokenWithSpan]) -> Result<Option<Action>> {
+        self.tokens = tokens.to_vec();
+        self.carry_out(statement)
+    }
+
+    fn carry_out(&mut self, statement: &Statement) -> Result<Option<Action>> {
         match statement {
             Statement::Set { key, value, span } => {
                 let set = self.settings.set(key, value, &mut self.warnings);
@@ -60,7 +68,10 @@ impl<'a> Session<'a> {
                 let schema = pipeline.sink.schema.clone();
                 Ok(Some(Action::Select { plan: self.plan(vec![pipeline], ignored), schema }))
             }
-            Statement::Explain(inner) => Ok(match self.execute(inner)? {
+            Statement::Ask(inquiry) => self.answer(inquiry).map(|answer| Some(Action::Answer(answer))),
+            Statement::Use => Ok(None),
+            Statement::Alter(alter) => self.alter(alter).map(|()| None),
+            Statement::Explain(inner) => Ok(match self.carry_out(inner)? {
                 Some(Action::Insert(plan) | Action::Select { plan, .. }) => Some(Action::Explain(explain(&plan))),
                 _ => None,
             }),
@@ -78,12 +89,14 @@ impl<'a> Session<'a> {
         Ok(self.plan(pipelines, all_ignored))
     }
 
-    fn bind<T>(
+    /// Binds names for one statement; with the options of tables that have no effect.
+    pub(super) fn bind<T>(
         &mut self,
         work: impl FnOnce(&mut Binder<'_>, &mut Vec<String>) -> Result<T>,
     ) -> Result<(T, Vec<String>)> {
         let mut ignored = Vec::new();
         let mut binder = Binder::new(&self.catalog, &self.settings);
+        binder.tokens = &self.tokens;
         let result = work(&mut binder, &mut ignored);
         for warning in binder.warnings {
             if !self.warnings.contains(&warning) {
@@ -100,7 +113,7 @@ impl<'a> Session<'a> {
         JobPlan { pipelines, config: self.settings.config.clone() }
     }
 
-    fn create_view(&mut self, view: &CreateView) -> Result<()> {
+    pub(super) fn create_view(&mut self, view: &CreateView) -> Result<()> {
         if self.catalog.entries.contains_key(&view.name.value) {
             if view.if_not_exists {
                 return Ok(());
@@ -116,7 +129,13 @@ impl<'a> Session<'a> {
         }
         check_names(view, &relation.scope)?;
         let columns = view.columns.iter().map(|name| name.value.clone()).collect();
-        let entry = Entry::View(Rc::new(View { query: view.query.clone(), columns }));
+        let entry = Entry::View(Rc::new(View {
+            query: view.query.clone(),
+            columns,
+            spelling: view.spelling.clone(),
+            comment: view.comment.clone(),
+            temporary: view.temporary,
+        }));
         self.catalog.entries.insert(view.name.value.clone(), entry);
         Ok(())
     }
@@ -142,7 +161,7 @@ impl<'a> Session<'a> {
         ))
     }
 
-    fn create_table(&mut self, create: &CreateTable) -> Result<()> {
+    pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<()> {
         let name = &create.name.value;
         if self.catalog.entries.contains_key(name) {
             if create.if_not_exists {
@@ -150,6 +169,13 @@ impl<'a> Session<'a> {
             }
             return Err(at(already_exists("the table or view", name), place_of(create.name.span)));
         }
+        let create = &match &create.like {
+            Some(like) => {
+                let base = self.pattern(&like.table)?;
+                like::merged(create, like, &base)?
+            }
+            None => create.clone(),
+        };
         let mut options = Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_default());
         for option in &create.options {
             if !options.insert(&option.key, &option.value, place_of(option.span).unwrap_or_default()) {
@@ -157,12 +183,26 @@ impl<'a> Session<'a> {
                 return Err(at(error, place_of(option.span)));
             }
         }
-        let mut table = Table { name: name.clone(), columns: Vec::new(), watermark: None, options };
+        let definition = Rc::new(create.clone());
+        let mut table = Table { name: name.clone(), columns: Vec::new(), watermark: None, options, definition };
         self.columns(create, &mut table)?;
+        table.check_partition_keys()?;
         self.primary_key(create, &mut table)?;
         self.watermark(create, &mut table)?;
         self.catalog.entries.insert(name.clone(), Entry::Table(Rc::new(table)));
         Ok(())
+    }
+
+    /// The definition of a table that another one is to be like.
+    fn pattern(&self, name: &Ident) -> Result<Rc<CreateTable>> {
+        match self.catalog.entries.get(&name.value) {
+            Some(Entry::Table(table)) => Ok(Rc::clone(&table.definition)),
+            Some(Entry::View(_)) => {
+                let error = Error::script(format!("{} is a view: no table can be like it", name.value));
+                Err(at(error.help("name a table behind LIKE"), place_of(name.span)))
+            }
+            None => Err(at(self.catalog.unknown(&name.value), place_of(name.span))),
+        }
     }
 
     /// Physical columns first: computed ones read them wherever they stand, but not each other.
@@ -176,18 +216,23 @@ impl<'a> Session<'a> {
             }
             let data_type = match &column.kind {
                 ColumnKind::Physical(data_type) => data_type.clone(),
+                ColumnKind::Metadata(metadata) => metadata.data_type.clone(),
                 ColumnKind::Computed(_) => Type::Null.nullable(),
             };
             arena.add(name, data_type, false);
-            if matches!(column.kind, ColumnKind::Physical(_)) {
+            if !matches!(column.kind, ColumnKind::Computed(_)) {
                 scope.columns.push(Named { qualifier: Some(table.name.clone()), name: name.clone(), id });
             }
         }
         let mut binder = Binder::new(&self.catalog, &self.settings);
         binder.arena = arena;
         for (id, column) in create.columns.iter().enumerate() {
+            let metadata = match &column.kind {
+                ColumnKind::Metadata(metadata) => Some(table.file_metadata(&column.name, metadata)?),
+                _ => None,
+            };
             let computed = match &column.kind {
-                ColumnKind::Physical(_) => None,
+                ColumnKind::Physical(_) | ColumnKind::Metadata(_) => None,
                 ColumnKind::Computed(ast) => {
                     let expr = binder.expr(ast, &mut Context::new(&scope, "a computed column"))?;
                     binder.refuse_null(&expr).map_err(|error| located(error, ast))?;
@@ -196,9 +241,9 @@ impl<'a> Session<'a> {
                 }
             };
             let data_type = binder.arena.columns[id].data_type.clone();
-            table.columns.push(TableColumn { name: column.name.value.clone(), data_type, computed });
+            table.columns.push(TableColumn { name: column.name.value.clone(), data_type, computed, metadata });
         }
-        if scope.columns.is_empty() {
+        if table.physical().is_empty() {
             let error = Error::script(format!("table {} has no physical column", table.name));
             return Err(at(error, place_of(create.name.span)));
         }

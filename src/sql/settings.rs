@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result, nearest};
 use crate::limits::{KEY_GROUPS_MAX, QUARANTINE_ROWS_DEFAULT};
+use crate::options::duration_ms as duration;
 use crate::plan::{Config, Quarantine};
 
 /// Keys that change what the engine does, or that it checks.
@@ -341,25 +342,6 @@ fn is_time_zone(name: &str) -> bool {
         [hours, minutes] => within(hours, 18) && within(minutes, 59),
         _ => false,
     }
-}
-
-/// Flink's durations: a whole number with an optional unit, milliseconds without. `None` if malformed.
-pub(super) fn duration(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let number: i64 = text[..digits].parse().ok()?;
-    let unit = text[digits..].trim().to_ascii_lowercase();
-    let (multiplier, divisor) = match unit.as_str() {
-        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => (1, 1),
-        "s" | "sec" | "secs" | "second" | "seconds" => (1_000, 1),
-        "m" | "min" | "mins" | "minute" | "minutes" => (60_000, 1),
-        "h" | "hour" | "hours" => (3_600_000, 1),
-        "d" | "day" | "days" => (86_400_000, 1),
-        "us" | "µs" | "micro" | "micros" | "microsecond" | "microseconds" => (1, 1_000),
-        "ns" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => (1, 1_000_000),
-        _ => return None,
-    };
-    number.checked_mul(multiplier).map(|ms| ms / divisor)
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! From a bound query to a pipeline: the columns a sink wants, and the query of a SELECT.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use super::binder::Binder;
+use super::binder::{Binder, Context};
 use super::catalog::{Entry, Table};
+use super::digits;
 use super::logical::ColumnId;
 use super::lower::Lowering;
 use super::query::Relation;
+use super::scope::Scope;
 use super::statement::Insert;
 use super::text::place_of;
 use crate::error::{Error, Place, Result, nearest};
@@ -29,15 +31,19 @@ impl Binder<'_> {
         let relation = self.query(&insert.query).map_err(|error| at(error, query_place.clone()))?;
         self.check_rowtimes(&relation).map_err(|error| at(error, query_place.clone()))?;
         let schema = table.physical();
-        let exprs = self.sink_columns(insert, &table, &schema, &relation, query_place.as_ref())?;
+        let fixed = self.fixed_columns(insert, &table, &schema)?;
+        let exprs = self.sink_columns(insert, (&table, &schema), &fixed, &relation, query_place.as_ref())?;
         let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
         let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
-        let ordered = matches!(connector, SinkConnector::Print { .. } | SinkConnector::Collect);
+        let ordered =
+            matches!(connector, SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect);
         let mut lowering = Lowering { arena: &self.arena, config: &self.settings.config, ordered, ignored: Vec::new() };
         let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
         let root = named(root, &names);
         ignored.append(&mut lowering.ignored);
-        Ok(Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } })
+        let mut pipeline = Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } };
+        digits::keep_hidden(&mut pipeline);
+        Ok(pipeline)
     }
 
     /// Plans a SELECT whose rows the caller takes.
@@ -71,8 +77,8 @@ impl Binder<'_> {
     fn sink_columns(
         &self,
         insert: &Insert,
-        table: &Table,
-        schema: &Schema,
+        (table, schema): (&Table, &Schema),
+        fixed: &BTreeMap<usize, Expr>,
         relation: &Relation,
         place: Option<&Place>,
     ) -> Result<Vec<Expr>> {
@@ -86,7 +92,7 @@ impl Binder<'_> {
             at(error, place.cloned())
         };
         let targets = match &insert.columns {
-            None => (0..schema.len()).collect(),
+            None => (0..schema.len()).filter(|index| !fixed.contains_key(index)).collect(),
             Some(names) => target_columns(names, schema, table)?,
         };
         if targets.len() != ids.len() {
@@ -94,6 +100,10 @@ impl Binder<'_> {
         }
         let mut exprs = Vec::with_capacity(schema.len());
         for (i, field) in schema.fields.iter().enumerate() {
+            if let Some(value) = fixed.get(&i) {
+                exprs.push(value.clone());
+                continue;
+            }
             let Some(position) = targets.iter().position(|target| *target == i) else {
                 exprs.push(self.null_column(field, insert)?);
                 continue;
@@ -109,6 +119,30 @@ impl Binder<'_> {
             })?);
         }
         Ok(exprs)
+    }
+
+    /// The columns to which `PARTITION (key = value)` gives a value.
+    fn fixed_columns(&mut self, insert: &Insert, table: &Table, schema: &Schema) -> Result<BTreeMap<usize, Expr>> {
+        let mut fixed = BTreeMap::new();
+        for (key, value) in &insert.partition {
+            let keys = table.definition.partition_keys.iter();
+            let index =
+                keys.map(|key| &key.value).find(|name| **name == key.value).and_then(|name| schema.index_of(name));
+            let Some(index) = index else {
+                let error = Error::script(format!("'{}' is no partition key of table {}", key.value, table.name))
+                    .help("name columns of its PARTITIONED BY");
+                return Err(at(error, place_of(key.span)));
+            };
+            let named = insert.columns.iter().flatten().any(|column| column.value == key.value);
+            let field = &schema.fields[index];
+            let empty = Scope::default();
+            let given = self.expr(value, &mut Context::new(&empty, "PARTITION"))?;
+            let given = resolve::cast(given, field.data_type.clone(), false);
+            if fixed.insert(index, given.map_err(|error| at(error, place_of(key.span)))?).is_some() || named {
+                return Err(at(Error::script(format!("column '{}' is named twice", key.value)), place_of(key.span)));
+            }
+        }
+        Ok(fixed)
     }
 
     /// A column that the INSERT's column list leaves out.

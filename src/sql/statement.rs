@@ -1,13 +1,16 @@
 //! Statements of a script as syntax trees.
 
-use sqlparser::ast::{Ident, Query, SetExpr};
+use sqlparser::ast::{Expr, Ident, Query, SetExpr};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
+use super::alter::{Alter, parse_alter};
 use super::ddl::{CreateTable, parse_create_table};
 use super::dialect::{FlinkDialect, parser_error, unsupported};
-use crate::error::{Error, Result, nearest};
+use super::inquiry::{Inquiry, parse_describe, parse_show, parse_use};
+use super::text::{place_of, spelled};
+use crate::error::{Error, ErrorKind, Result, nearest};
 
 /// How deep expressions and subqueries may nest.
 const RECURSION_LIMIT: usize = 300;
@@ -31,6 +34,10 @@ pub(super) enum Statement {
     /// A statement set.
     Inserts(Vec<Insert>),
     Explain(Box<Statement>),
+    Ask(Inquiry),
+    /// USE of what is used already.
+    Use,
+    Alter(Box<Alter>),
 }
 
 #[derive(Debug, Clone)]
@@ -39,6 +46,10 @@ pub(super) struct CreateView {
     pub columns: Vec<Ident>,
     pub if_not_exists: bool,
     pub query: Query,
+    /// The query as it was written.
+    pub spelling: String,
+    pub comment: Option<String>,
+    pub temporary: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -51,6 +62,8 @@ pub(super) struct Drop {
 #[derive(Debug, Clone)]
 pub(super) struct Insert {
     pub table: Ident,
+    /// `PARTITION (key = value, …)`.
+    pub partition: Vec<(Ident, Expr)>,
     pub columns: Option<Vec<Ident>>,
     pub query: Query,
     /// Where the query starts.
@@ -70,8 +83,11 @@ pub(super) fn parse(tokens: &[TokenWithSpan]) -> Result<Statement> {
     });
     parsed.map_err(|error| {
         let error = parser_error(error, tokens);
+        if let Some(error) = missing_separator(&error, tokens) {
+            return error;
+        }
         match (error.kind(), error.remedy()) {
-            (crate::error::ErrorKind::Script, None) => match misspelt_start(tokens) {
+            (ErrorKind::Script, None) => match misspelt_start(tokens) {
                 Some(near) => error.help(format!("did you mean {near}?")),
                 None => error.help("check the spelling there; a ';' between two statements may be missing"),
             },
@@ -80,10 +96,33 @@ pub(super) fn parse(tokens: &[TokenWithSpan]) -> Result<Statement> {
     })
 }
 
+/// The error for a new statement at the start of a line, where the one before it has no end.
+fn missing_separator(error: &Error, tokens: &[TokenWithSpan]) -> Option<Error> {
+    let place = error.place().filter(|_| error.kind() == ErrorKind::Script)?;
+    let at = tokens.iter().position(|token| token.span.start == Location::new(place.line, place.column))?;
+    // The parser may have taken the first word of the next statement for an alias.
+    [at, at.saturating_sub(1)].into_iter().find_map(|at| {
+        let (before, token) = (tokens.get(at.checked_sub(1)?)?, &tokens[at]);
+        let Token::Word(word) = &token.token else { return None };
+        let name = word.value.to_ascii_uppercase();
+        let starts = STARTS.contains(&name.as_str()) && word.quote_style.is_none();
+        if !starts || before.span.end.line >= token.span.start.line {
+            return None;
+        }
+        let error = Error::script(format!("the statement before this {name} has no ';' at its end"));
+        let error = error.help(format!("write a ';' at the end of line {}", before.span.end.line));
+        Some(error.at_place(place_of(token.span)?))
+    })
+}
+
+/// The words that statements start with.
+const STARTS: [&str; 14] = [
+    "SELECT", "WITH", "CREATE", "DROP", "SET", "RESET", "INSERT", "EXPLAIN", "EXECUTE", "BEGIN", "SHOW", "DESCRIBE",
+    "USE", "ALTER",
+];
+
 /// The word that the first one of a statement was perhaps meant to be.
 fn misspelt_start(tokens: &[TokenWithSpan]) -> Option<&'static str> {
-    const STARTS: [&str; 10] =
-        ["SELECT", "WITH", "CREATE", "DROP", "SET", "RESET", "INSERT", "EXPLAIN", "EXECUTE", "BEGIN"];
     let Token::Word(word) = &tokens.first()?.token else { return None };
     let name = word.value.to_ascii_uppercase();
     if STARTS.contains(&name.as_str()) { None } else { nearest(&name, STARTS) }
@@ -125,9 +164,14 @@ fn parse_statement(parser: &mut Parser<'_>) -> Parsed<Statement> {
         "INSERT" => Ok(Statement::Insert(Box::new(parse_insert(parser)?))),
         "EXPLAIN" => parse_explain(parser),
         "EXECUTE" | "BEGIN" => parse_execute(parser),
-        name @ ("USE" | "SHOW" | "DESCRIBE" | "DESC" | "ALTER" | "UPDATE" | "DELETE" | "TRUNCATE" | "ADD"
-        | "REMOVE" | "LOAD" | "UNLOAD" | "CALL" | "ANALYZE" | "COMPILE" | "STOP" | "HELP" | "QUIT" | "EXIT"
-        | "CLEAR" | "MERGE") => unsupported(&format!("the statement {name}"), token.span),
+        "SHOW" => parse_show(parser).map(Statement::Ask),
+        "DESCRIBE" | "DESC" => parse_describe(parser).map(Statement::Ask),
+        "USE" => parse_use(parser).map(|()| Statement::Use),
+        "ALTER" => parse_alter(parser).map(|alter| Statement::Alter(Box::new(alter))),
+        name @ ("UPDATE" | "DELETE" | "TRUNCATE" | "ADD" | "REMOVE" | "LOAD" | "UNLOAD" | "CALL" | "ANALYZE"
+        | "COMPILE" | "STOP" | "HELP" | "QUIT" | "EXIT" | "CLEAR" | "MERGE") => {
+            unsupported(&format!("the statement {name}"), token.span)
+        }
         _ => parser.expected("a statement (CREATE, SET, INSERT, SELECT, EXPLAIN, …)", token),
     }
 }
@@ -138,10 +182,10 @@ fn parse_create(parser: &mut Parser<'_>) -> Parsed<Statement> {
     if or_replace {
         return unsupported("CREATE OR REPLACE", start);
     }
-    let _temporary = parser.parse_keyword(Keyword::TEMPORARY);
+    let temporary = parser.parse_keyword(Keyword::TEMPORARY);
     let token = parser.peek_token();
     if parser.parse_keyword(Keyword::TABLE) {
-        return Ok(Statement::CreateTable(Box::new(parse_create_table(parser, start)?)));
+        return Ok(Statement::CreateTable(Box::new(parse_create_table(parser, start, temporary)?)));
     }
     if parser.parse_keyword(Keyword::VIEW) {
         let if_not_exists = parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS]);
@@ -155,23 +199,24 @@ fn parse_create(parser: &mut Parser<'_>) -> Parsed<Statement> {
             })?;
             parser.expect_token(&Token::RParen)?;
         }
-        parse_comment(parser)?;
+        let comment = parse_comment(parser)?;
         parser.expect_keyword_is(Keyword::AS)?;
+        let from = parser.index();
         let query = *parser.parse_query()?;
-        return Ok(Statement::CreateView(Box::new(CreateView { name, columns, if_not_exists, query })));
+        let spelling = spelled(parser, from);
+        let view = CreateView { name, columns, if_not_exists, query, spelling, comment, temporary };
+        return Ok(Statement::CreateView(Box::new(view)));
     }
-    match &token.token {
+    let _ = take_word(parser, "SYSTEM");
+    match &parser.peek_token_ref().token {
         Token::Word(word) => unsupported(&format!("CREATE {}", word.value.to_ascii_uppercase()), start),
         _ => parser.expected("TABLE or VIEW", token),
     }
 }
 
-/// `COMMENT 'text'`, of no consequence.
-pub(super) fn parse_comment(parser: &mut Parser<'_>) -> Parsed<()> {
-    if take_word(parser, "COMMENT") {
-        parser.parse_literal_string()?;
-    }
-    Ok(())
+/// `COMMENT 'text'`.
+pub(super) fn parse_comment(parser: &mut Parser<'_>) -> Parsed<Option<String>> {
+    if take_word(parser, "COMMENT") { parser.parse_literal_string().map(Some) } else { Ok(None) }
 }
 
 /// The name of a table or view; `default_catalog.default_database.` before it is accepted.
@@ -268,9 +313,11 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
     }
     parser.expect_keyword_is(Keyword::INTO)?;
     let table = parse_name(parser)?;
-    let token = parser.peek_token();
+    let mut partition = Vec::new();
     if parser.parse_keyword(Keyword::PARTITION) {
-        return unsupported("INSERT INTO … PARTITION", token.span);
+        parser.expect_token(&Token::LParen)?;
+        partition = parser.parse_comma_separated(parse_partition_value)?;
+        parser.expect_token(&Token::RParen)?;
     }
     let mut columns = None;
     let starts_query = ["SELECT", "WITH", "VALUES"].iter().any(|word| is_word(parser, 1, word));
@@ -288,11 +335,17 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
     if matches!(*query.body, SetExpr::Values(_)) {
         return unsupported("INSERT INTO … VALUES", span);
     }
-    Ok(Insert { table, columns, query, span })
+    Ok(Insert { table, partition, columns, query, span })
+}
+
+fn parse_partition_value(parser: &mut Parser<'_>) -> Parsed<(Ident, Expr)> {
+    let key = parser.parse_identifier()?;
+    parser.expect_token(&Token::Eq)?;
+    Ok((key, parser.parse_expr()?))
 }
 
 fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {
-    let start = parser.expect_keyword(Keyword::EXPLAIN)?.span;
+    parser.expect_keyword_is(Keyword::EXPLAIN)?;
     if is_word(parser, 0, "PLAN") {
         parser.next_token();
         parser.expect_keyword_is(Keyword::FOR)?;
@@ -306,13 +359,14 @@ fn parse_explain(parser: &mut Parser<'_>) -> Parsed<Statement> {
     if is_word(parser, 0, "EXPLAIN") {
         return parser.expected("a query, an INSERT or a statement set", parser.peek_token());
     }
+    let explained = parser.peek_token();
     let statement =
         if is_word(parser, 0, "STATEMENT") { parse_statement_set(parser, false)? } else { parse_statement(parser)? };
     match statement {
         statement @ (Statement::Query(_) | Statement::Insert(_) | Statement::Inserts(_)) => {
             Ok(Statement::Explain(Box::new(statement)))
         }
-        _ => unsupported("EXPLAIN of anything but a query, an INSERT or a statement set", start),
+        _ => parser.expected("a query, an INSERT or a statement set after EXPLAIN", explained),
     }
 }
 

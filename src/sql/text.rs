@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 use super::dialect::FlinkDialect;
@@ -10,6 +11,9 @@ use crate::error::{Error, Place, Result, nearest};
 
 /// Operators that may nest around each other before a tree of them gets too deep for the stack.
 const CHAIN_LIMIT: usize = 500;
+
+/// NOT in a row; the parser goes one call deeper for each.
+const NEGATION_LIMIT: usize = 200;
 
 /// The tokens of one statement, without the semicolon that ends it.
 #[derive(Debug, Clone)]
@@ -77,7 +81,54 @@ pub(super) fn excerpt(text: &str, span: Span) -> String {
     };
     let (start, end) = (offset(span.start), offset(span.end));
     let piece: String = text.chars().skip(start).take(end.saturating_sub(start)).collect();
-    piece.split_whitespace().collect::<Vec<_>>().join(" ")
+    excerpt_of(&piece)
+}
+
+/// The text in one line, white space collapsed.
+pub(super) fn excerpt_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The tokens that a parser took from its token `from` on, as they were written but for comments and variables.
+pub(super) fn spelled(parser: &Parser<'_>, from: usize) -> String {
+    let mut text = String::new();
+    let mut before: Option<&TokenWithSpan> = None;
+    for index in from..parser.index() {
+        let token = parser.token_at(index);
+        if let Some(before) = before {
+            // All tokens of a variable's value have the same place.
+            let parted = before.span.end != token.span.start || (is_wordy(before) && is_wordy(token));
+            let new_line = before.span.end.line < token.span.start.line;
+            text.push_str(if new_line { "\n" } else { ["", " "][usize::from(parted)] });
+        }
+        match &token.token {
+            Token::SingleQuotedString(string) => text.push_str(&quoted(string, '\'')),
+            Token::Word(word) if word.quote_style.is_some() => text.push_str(&quoted(&word.value, '`')),
+            other => text.push_str(&other.to_string()),
+        }
+        before = Some(token);
+    }
+    text
+}
+
+fn is_wordy(token: &TokenWithSpan) -> bool {
+    matches!(token.token, Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_))
+}
+
+/// The place of the last of these keywords that stands before a place, or before the end.
+pub(super) fn keyword_before(tokens: &[TokenWithSpan], keywords: &[&str], before: Option<&Place>) -> Option<Place> {
+    let is_before = |token: &&TokenWithSpan| {
+        before.is_none_or(|place| (token.span.start.line, token.span.start.column) < (place.line, place.column))
+    };
+    let is_keyword =
+        |token: &&TokenWithSpan| keywords.iter().any(|keyword| word(Some(token)).eq_ignore_ascii_case(keyword));
+    tokens.iter().filter(is_before).rfind(is_keyword).and_then(|token| place_of(token.span))
+}
+
+/// In quotes, those inside doubled.
+pub(super) fn quoted(text: &str, quote: char) -> String {
+    let doubled = text.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
 }
 
 /// Splits a script into statements of tokens. Comments are gone, variables replaced.
@@ -143,6 +194,7 @@ fn tokenize(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<Stat
         }
     }
     check_depth(&kept)?;
+    check_negations(&kept)?;
     Ok(split(kept))
 }
 
@@ -194,6 +246,20 @@ fn in_statement_set(mut tokens: &[TokenWithSpan]) -> bool {
         && (tokens[tokens.len() - 2].token == Token::SemiColon
             || word(tokens.get(tokens.len() - 2)).eq_ignore_ascii_case("BEGIN"));
     !ended
+}
+
+/// Refuses NOT before NOT before NOT, so often that the parser would give up half-way.
+fn check_negations(tokens: &[TokenWithSpan]) -> Result<()> {
+    let mut run = 0;
+    for token in tokens {
+        run = if word(Some(token)).eq_ignore_ascii_case("NOT") { run + 1 } else { 0 };
+        if run > NEGATION_LIMIT {
+            return Err(Error::script(format!("more than {NEGATION_LIMIT} times NOT in a row"))
+                .at(token.span.start.line, token.span.start.column)
+                .help("two of them cancel out: leave pairs away"));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses chains of operators so long that their tree could exhaust the stack.

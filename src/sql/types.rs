@@ -66,10 +66,10 @@ impl TypeParser {
         Ok(match word.value.to_ascii_uppercase().as_str() {
             "STRING" => Type::string(),
             "BYTES" => Type::VarBinary(MAX_LENGTH),
-            "CHAR" => Type::Char(length(parser)?),
-            "VARCHAR" => Type::VarChar(length(parser)?),
-            "BINARY" => Type::Binary(length(parser)?),
-            "VARBINARY" => Type::VarBinary(length(parser)?),
+            "CHAR" => Type::Char(length(parser, 1)?),
+            "VARCHAR" => Type::VarChar(length(parser, MAX_LENGTH)?),
+            "BINARY" => Type::Binary(length(parser, 1)?),
+            "VARBINARY" => Type::VarBinary(length(parser, MAX_LENGTH)?),
             "BOOLEAN" => Type::Boolean,
             "TINYINT" => Type::TinyInt,
             "SMALLINT" => Type::SmallInt,
@@ -166,9 +166,10 @@ fn number(parser: &mut Parser<'_>, min: u64, max: u64, what: &str) -> Parsed<u64
     Ok(value)
 }
 
-fn length(parser: &mut Parser<'_>) -> Parsed<u32> {
+/// `(n)`, or Flink's length of a type without it.
+fn length(parser: &mut Parser<'_>, default: u32) -> Parsed<u32> {
     if !parser.consume_token(&Token::LParen) {
-        return Ok(1);
+        return Ok(default);
     }
     let value = number(parser, 1, u64::from(MAX_LENGTH), "the length")?;
     parser.expect_token(&Token::RParen)?;
@@ -239,7 +240,9 @@ mod tests {
     fn every_spelling_of_a_type_is_read() {
         let cases = [
             ("STRING", "STRING"),
-            ("VARCHAR", "VARCHAR(1)"),
+            ("VARCHAR", "STRING"),
+            ("CHAR", "CHAR(1)"),
+            ("VARBINARY", "BYTES"),
             ("VARCHAR(2147483647)", "STRING"),
             ("CHAR(3) NOT NULL", "CHAR(3) NOT NULL"),
             ("INTEGER", "INT"),

@@ -13,6 +13,7 @@ use arrow::datatypes as adt;
 use arrow::datatypes::DataType as ArrowType;
 
 use super::key::{EncodedKeys, KeyEncoder, Layout};
+use super::nested;
 use crate::arena::{ArenaVec, ByteHeap};
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
@@ -488,15 +489,18 @@ impl KeyIndex {
 }
 
 /// Cuts one column's cell off the front of each row.
-fn decode_column(data_type: &ArrowType, rows: &mut [&[u8]]) -> Result<ArrayRef> {
+pub(super) fn decode_column(data_type: &ArrowType, rows: &mut [&[u8]]) -> Result<ArrayRef> {
     let mut flags = rows.iter_mut().map(|row| {
-        let null = row.first() == Some(&1);
+        let null = row.first() != Some(&0);
         *row = row.get(1..).unwrap_or_default();
         !null
     });
     let valid: Vec<bool> = flags.by_ref().collect();
     drop(flags);
     let nulls = valid.contains(&false).then(|| NullBuffer::from(valid.clone()));
+    if nested::is_nested(data_type) {
+        return nested::decode(data_type, rows, &valid, nulls);
+    }
     let cells = rows.iter_mut().zip(&valid);
     match data_type {
         ArrowType::Utf8 | ArrowType::Binary => {
@@ -579,7 +583,7 @@ fn column_of_words(data_type: &ArrowType, words: Vec<u64>, nulls: Option<NullBuf
         let values: Vec<T::Native> = words.into_iter().map(value).collect();
         Arc::new(PrimitiveArray::<T>::new(values.into(), nulls).with_data_type(data_type.clone()))
     }
-    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Second};
     let t = data_type;
     Ok(match data_type {
         ArrowType::Null => Arc::new(NullArray::new(words.len())),
@@ -600,7 +604,6 @@ fn column_of_words(data_type: &ArrowType, words: Vec<u64>, nulls: Option<NullBuf
         ArrowType::Timestamp(Microsecond, _) => {
             primitive::<adt::TimestampMicrosecondType>(t, words, nulls, |w| w as i64)
         }
-        ArrowType::Timestamp(Nanosecond, _) => primitive::<adt::TimestampNanosecondType>(t, words, nulls, |w| w as i64),
         other => return Err(Error::internal(format!("no key column of the Arrow type {other}"))),
     })
 }

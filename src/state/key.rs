@@ -12,6 +12,7 @@ use arrow::datatypes as adt;
 use arrow::datatypes::DataType as ArrowType;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::nested::{NestedCell, is_nested, parts};
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 
@@ -26,7 +27,7 @@ pub enum Layout {
     Pair,
     /// One string or binary column: its bytes.
     Text,
-    /// Several columns: for each a NULL flag, then the bytes (strings with their length before them).
+    /// Several columns, or one of a nested type: for each a NULL flag, then the bytes (strings with their length before them).
     Rows,
 }
 
@@ -98,19 +99,15 @@ pub struct KeyEncoder {
 
 impl KeyEncoder {
     /// # Errors
-    /// Unsupported for types that cannot be a key (nested ones).
+    /// Unsupported for types that cannot be a key.
     pub fn new(types: &[ArrowType]) -> Result<Self> {
-        for data_type in types {
-            if width(data_type).is_none() && !is_bytes(data_type) {
-                return Err(Error::unsupported(format_args!("GROUP BY a column of the Arrow type {data_type}")));
-            }
-        }
+        types.iter().try_for_each(check)?;
         let widths: Vec<Option<usize>> = types.iter().map(width).collect();
         let layout = match widths.as_slice() {
             [] => Layout::Empty,
             [Some(8)] => Layout::Word,
             [Some(16)] | [Some(8), Some(8)] => Layout::Pair,
-            [None] => Layout::Text,
+            [None] if is_bytes(&types[0]) => Layout::Text,
             _ => Layout::Rows,
         };
         Ok(KeyEncoder { types: types.to_vec(), layout })
@@ -204,6 +201,17 @@ fn width(data_type: &ArrowType) -> Option<usize> {
     }
 }
 
+/// Refuses types that have no key, at any depth.
+fn check(data_type: &ArrowType) -> Result<()> {
+    if is_nested(data_type) {
+        return parts(data_type).into_iter().try_for_each(check);
+    }
+    if width(data_type).is_none() && !is_bytes(data_type) {
+        return Err(Error::unsupported(format_args!("GROUP BY a column of the Arrow type {data_type}")));
+    }
+    Ok(())
+}
+
 fn is_bytes(data_type: &ArrowType) -> bool {
     matches!(data_type, ArrowType::Utf8 | ArrowType::Binary)
 }
@@ -221,7 +229,7 @@ fn words(column: &ArrayRef) -> Result<ScalarBuffer<u64>> {
         let values = column.as_primitive::<T>().values();
         ScalarBuffer::new(values.inner().clone(), 0, values.len())
     }
-    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond, Second};
     Ok(match column.data_type() {
         ArrowType::Null => vec![0; column.len()].into(),
         ArrowType::Boolean => {
@@ -244,7 +252,6 @@ fn words(column: &ArrayRef) -> Result<ScalarBuffer<u64>> {
         ArrowType::Timestamp(Second, _) => same::<adt::TimestampSecondType>(column),
         ArrowType::Timestamp(Millisecond, _) => same::<adt::TimestampMillisecondType>(column),
         ArrowType::Timestamp(Microsecond, _) => same::<adt::TimestampMicrosecondType>(column),
-        ArrowType::Timestamp(Nanosecond, _) => same::<adt::TimestampNanosecondType>(column),
         other => return Err(Error::internal(format!("no key word for the Arrow type {other}"))),
     })
 }
@@ -289,18 +296,20 @@ fn text(column: &ArrayRef) -> Result<EncodedKeys> {
 }
 
 /// One column of a row encoding, ready to be read row by row.
-enum Cell {
+pub(super) enum Cell {
     Word { words: ScalarBuffer<u64>, nulls: Option<NullBuffer> },
     Wide { values: ScalarBuffer<i128>, nulls: Option<NullBuffer> },
     Text { offsets: OffsetBuffer<i32>, data: Buffer, nulls: Option<NullBuffer> },
+    Nested { cell: NestedCell, nulls: Option<NullBuffer> },
 }
 
 impl Cell {
-    fn of(column: &ArrayRef) -> Result<Self> {
+    pub(super) fn of(column: &ArrayRef) -> Result<Self> {
         let nulls = nulls(column);
         Ok(match width(column.data_type()) {
             Some(8) => Cell::Word { words: words(column)?, nulls },
             Some(_) => Cell::Wide { values: column.as_primitive::<adt::Decimal128Type>().values().clone(), nulls },
+            None if is_nested(column.data_type()) => Cell::Nested { cell: NestedCell::of(column)?, nulls },
             None => match text(column)? {
                 EncodedKeys::Bytes { offsets, data, nulls } => Cell::Text { offsets, data, nulls },
                 _ => return Err(Error::internal("a text column without bytes")),
@@ -308,8 +317,11 @@ impl Cell {
         })
     }
 
-    fn append(&self, row: usize, out: &mut Vec<u8>) {
-        let (Cell::Word { nulls, .. } | Cell::Wide { nulls, .. } | Cell::Text { nulls, .. }) = self;
+    pub(super) fn append(&self, row: usize, out: &mut Vec<u8>) {
+        let (Cell::Word { nulls, .. }
+        | Cell::Wide { nulls, .. }
+        | Cell::Text { nulls, .. }
+        | Cell::Nested { nulls, .. }) = self;
         if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return out.push(1);
         }
@@ -322,6 +334,7 @@ impl Cell {
                 out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
                 out.extend_from_slice(bytes);
             }
+            Cell::Nested { cell, .. } => cell.append(row, out),
         }
     }
 }
@@ -392,11 +405,5 @@ mod tests {
         let hashes = hashes(&[keys]);
         assert_ne!(hashes[0], hashes[1]);
         assert_eq!(hashes[2], hashes[3]);
-    }
-
-    #[test]
-    fn nested_keys_are_refused_by_name() {
-        let list = ArrowType::new_list(ArrowType::Int32, true);
-        assert!(KeyEncoder::new(&[list]).unwrap_err().to_string().contains("GROUP BY"));
     }
 }

@@ -3,6 +3,7 @@
 pub mod distinct;
 pub mod index;
 pub mod key;
+mod nested;
 pub mod table;
 
 pub use distinct::accumulators;

@@ -1,6 +1,8 @@
 //! Runs scripts over small inputs through the public door.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod random;
+
 use std::path::Path;
 
 use tempfile::TempDir;

@@ -18,33 +18,32 @@ impl Moment {
         Moment { millis, nanos: 0 }
     }
 
-    /// From the stored number of a TIMESTAMP of that precision.
-    pub(crate) fn from_stored(stored: i64, precision: u8) -> Self {
-        match precision {
-            0..=3 => Moment::from_millis(stored),
-            4..=6 => Moment { millis: stored.div_euclid(1000), nanos: (stored.rem_euclid(1000) * 1000) as i32 },
-            _ => Moment { millis: stored.div_euclid(1_000_000), nanos: stored.rem_euclid(1_000_000) as i32 },
-        }
+    /// From the microseconds of a TIMESTAMP(4) to TIMESTAMP(6).
+    pub(crate) fn from_micros(micros: i64) -> Self {
+        Moment { millis: micros.div_euclid(1000), nanos: (micros.rem_euclid(1000) * 1000) as i32 }
     }
 
-    /// The stored number of a TIMESTAMP of that precision, digits beyond it cut as Flink does (toward
-    /// zero). `None` outside what 64 bits hold: nanoseconds end in 1677 and 2262.
-    pub(crate) fn to_stored(self, precision: u8) -> Option<i64> {
-        let nanos = i64::from(self.nanos);
-        match precision {
-            0..=3 => {
-                let unit = 10i64.pow(3 - u32::from(precision));
-                Some(self.millis - self.millis % unit)
-            }
-            4..=6 => {
-                let unit = 10i64.pow(6 - u32::from(precision));
-                self.millis.checked_mul(1000)?.checked_add(nanos / 1000 / unit * unit)
-            }
-            _ => {
-                let unit = 10i64.pow(9 - u32::from(precision.min(9)));
-                self.millis.checked_mul(1_000_000)?.checked_add(nanos / unit * unit)
-            }
-        }
+    /// From the nanoseconds of a TIMESTAMP(7) to TIMESTAMP(9).
+    pub(crate) fn from_nanos(nanos: i128) -> Self {
+        Moment { millis: nanos.div_euclid(1_000_000) as i64, nanos: nanos.rem_euclid(1_000_000) as i32 }
+    }
+
+    /// The milliseconds of a TIMESTAMP(0) to TIMESTAMP(3), digits beyond the precision cut as Flink
+    /// does, toward zero.
+    pub(crate) fn to_millis(self, precision: u8) -> i64 {
+        self.millis - self.millis % 10i64.pow(3 - u32::from(precision.min(3)))
+    }
+
+    /// The microseconds of a TIMESTAMP(4) to TIMESTAMP(6); `None` where 64 bits end, some 292,000 years away.
+    pub(crate) fn to_micros(self, precision: u8) -> Option<i64> {
+        let unit = 10i64.pow(6 - u32::from(precision.min(6)));
+        self.millis.checked_mul(1000)?.checked_add(i64::from(self.nanos) / 1000 / unit * unit)
+    }
+
+    /// The nanoseconds of a TIMESTAMP(7) to TIMESTAMP(9).
+    pub(crate) fn to_nanos(self, precision: u8) -> i128 {
+        let unit = 10i32.pow(9 - u32::from(precision.min(9)));
+        i128::from(self.millis) * 1_000_000 + i128::from(self.nanos / unit * unit)
     }
 
     /// Nanoseconds within the second.

@@ -6,14 +6,14 @@ use arrow::array::{Array, ArrayRef, new_null_array};
 use arrow::compute::cast as arrow_cast;
 use arrow::datatypes::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
 };
 use jiff::tz::TimeZone;
 
 use super::calendar::{DAY_MS, Moment};
 use super::parse::Bad;
 use super::value::{Read, Value, build, build_flags, build_texts, flags, numbers, retype, texts};
-use super::{EvalContext, decimal, parse, print, zone};
+use super::{EvalContext, decimal, nested_cast, parse, print, zone};
 use crate::error::{Error, Result};
 use crate::types::{MAX_LENGTH, Type};
 
@@ -27,6 +27,10 @@ pub(super) fn cast(value: &Value, from: &Type, to: &Type, safe: bool, context: &
         return Ok(value.with(new_null_array(&to.to_arrow(), count)));
     }
     let array = match (from, to) {
+        (_, Type::Array(_) | Type::Map(..) | Type::Row(_)) => {
+            nested_cast::nested(value.array(), from, to, safe, context)?
+        }
+        (_, Type::Binary(_) | Type::VarBinary(_)) => nested_cast::to_bytes(value, from, to)?,
         (Type::Char(_) | Type::VarChar(_), Type::Char(_) | Type::VarChar(_)) => to_length(value, from, to)?,
         (Type::Char(_) | Type::VarChar(_), _) => from_text(value, to, safe, context)?,
         (_, Type::Char(_) | Type::VarChar(_)) => {
@@ -128,7 +132,7 @@ fn from_text(value: &Value, to: &Type, safe: bool, context: &EvalContext) -> Res
             let parse = |text: &str| {
                 let moment = parse::parse_timestamp(text).ok_or(Bad::Form)?;
                 let moment = zone.as_ref().map_or(moment, |zone| to_instant(zone, moment));
-                moment.to_stored(*precision).ok_or(Bad::Overflow)
+                if fits(moment, *precision) { Ok(moment) } else { Err(Bad::Overflow) }
             };
             stored(count, to, |row| match values.read(row) {
                 None => Ok(None),
@@ -143,13 +147,32 @@ fn from_text(value: &Value, to: &Type, safe: bool, context: &EvalContext) -> Res
     Ok(array)
 }
 
-/// A column of stored timestamps of the type `to`.
-pub(super) fn stored(count: usize, to: &Type, each: impl FnMut(usize) -> Result<Option<i64>>) -> Result<ArrayRef> {
-    let array = match to {
-        Type::Timestamp(0..=3) | Type::TimestampLtz(0..=3) => build::<TimestampMillisecondType>(count, each)?,
-        Type::Timestamp(4..=6) | Type::TimestampLtz(4..=6) => build::<TimestampMicrosecondType>(count, each)?,
-        Type::Timestamp(_) | Type::TimestampLtz(_) => build::<TimestampNanosecondType>(count, each)?,
-        _ => return Err(Error::internal(format!("timestamps of type {to}"))),
+/// Whether a TIMESTAMP of that precision reaches the moment.
+fn fits(moment: Moment, precision: u8) -> bool {
+    !matches!(precision, 4..=6) || moment.to_micros(precision).is_some()
+}
+
+/// A column of timestamps of the type `to`, digits beyond its precision cut.
+pub(super) fn stored(
+    count: usize,
+    to: &Type,
+    mut each: impl FnMut(usize) -> Result<Option<Moment>>,
+) -> Result<ArrayRef> {
+    let (Type::Timestamp(precision) | Type::TimestampLtz(precision)) = to else {
+        return Err(Error::internal(format!("timestamps of type {to}")));
+    };
+    let array = match precision {
+        0..=3 => {
+            build::<TimestampMillisecondType>(count, |row| Ok(each(row)?.map(|moment| moment.to_millis(*precision))))?
+        }
+        4..=6 => build::<TimestampMicrosecondType>(count, |row| match each(row)? {
+            None => Ok(None),
+            Some(moment) => match moment.to_micros(*precision) {
+                Some(micros) => Ok(Some(micros)),
+                None => Err(Error::data(format!("{} is out of range of {to}", print::timestamp(moment, 3)))),
+            },
+        })?,
+        _ => build::<Decimal128Type>(count, |row| Ok(each(row)?.map(|moment| moment.to_nanos(*precision))))?,
     };
     retype(array, to)
 }
@@ -163,11 +186,11 @@ pub(super) fn moments<'a>(value: &'a Value, kind: &Type) -> Result<Box<dyn Fn(us
         }
         Type::Timestamp(4..=6) | Type::TimestampLtz(4..=6) => {
             let values = numbers::<TimestampMicrosecondType>(value)?;
-            Box::new(move |row| values.read(row).map(|x| Moment::from_stored(x, 6)))
+            Box::new(move |row| values.read(row).map(Moment::from_micros))
         }
         Type::Timestamp(_) | Type::TimestampLtz(_) => {
-            let values = numbers::<TimestampNanosecondType>(value)?;
-            Box::new(move |row| values.read(row).map(|x| Moment::from_stored(x, 9)))
+            let values = numbers::<Decimal128Type>(value)?;
+            Box::new(move |row| values.read(row).map(Moment::from_nanos))
         }
         Type::Date => {
             let values = numbers::<Date32Type>(value)?;
@@ -234,7 +257,8 @@ fn to_text(value: &Value, from: &Type, context: &EvalContext) -> Result<ArrayRef
                 }))
             })
         }
-        _ => Err(Error::internal(format!("a cast of {from} to text"))),
+        Type::Binary(_) | Type::VarBinary(_) => nested_cast::bytes_to_text(value),
+        _ => nested_cast::to_text(value, from, context),
     }
 }
 
@@ -390,19 +414,7 @@ fn time(value: &Value, from: &Type, to: &Type, context: &EvalContext) -> Result<
                 }))
             })
         }
-        Type::Timestamp(precision) | Type::TimestampLtz(precision) => stored(count, to, |row| match moved(row) {
-            None => Ok(None),
-            Some(moment) => match moment.to_stored(*precision) {
-                Some(number) => Ok(Some(number)),
-                None => Err(out_of_range(moment, to)),
-            },
-        }),
+        Type::Timestamp(_) | Type::TimestampLtz(_) => stored(count, to, |row| Ok(moved(row))),
         _ => Err(Error::internal(format!("a cast of {from} to {to}"))),
     }
-}
-
-/// A moment that does not fit into 64 bits at the precision of its type.
-pub(super) fn out_of_range(moment: Moment, to: &Type) -> Error {
-    Error::data(format!("{} is out of range of {to}", print::timestamp(moment, 3)))
-        .help("use a precision of 6 or less: nanoseconds reach from 1677 to 2262 only")
 }

@@ -10,6 +10,8 @@ use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float32Type, Float64T
 
 use super::decimal;
 use super::function::Compare;
+use super::nested::place;
+use super::same::Comparable;
 use super::value::{Read, Value, build_flags, flags, numbers};
 use crate::error::{Error, Result};
 use crate::types::Type;
@@ -23,6 +25,14 @@ pub(super) fn compare(
     count: usize,
 ) -> Result<ArrayRef> {
     match kinds {
+        (Type::Array(_) | Type::Map(..) | Type::Row(_), _) => {
+            let rows = Comparable::of(&[left.array(), right.array()], kinds.0)?;
+            build_flags(count, |row| {
+                let (a, b) = (place(left, row), place(right, row));
+                let valid = left.array().is_valid(a) && right.array().is_valid(b);
+                Ok(valid.then(|| rows.same((0, a), (1, b)) == (operator == Compare::Equal)))
+            })
+        }
         (Type::Float, Type::Float) => floats::<Float32Type>(operator, left, right, count),
         (Type::Double, Type::Double) => floats::<Float64Type>(operator, left, right, count),
         // Flink tests a DECIMAL and a DOUBLE for equality as doubles, and orders them by Double.compare.
@@ -35,7 +45,7 @@ pub(super) fn compare(
         }
         (Type::Decimal(..) | Type::Double, Type::Decimal(..) | Type::Double) => {
             let ordering = decimal_order(left, right, kinds)?;
-            build_flags(count, |row| Ok(ordering(row).map(|order| holds(operator, order))))
+            build_flags(count, |row| Ok(ordering(row).map(|order| operator.holds(order))))
         }
         _ => {
             let kernel: fn(&dyn Datum, &dyn Datum) -> _ = match operator {
@@ -48,17 +58,6 @@ pub(super) fn compare(
             };
             Ok(Arc::new(kernel(left, right)?))
         }
-    }
-}
-
-fn holds(operator: Compare, order: Ordering) -> bool {
-    match operator {
-        Compare::Equal => order.is_eq(),
-        Compare::NotEqual => order.is_ne(),
-        Compare::Less => order.is_lt(),
-        Compare::LessOrEqual => order.is_le(),
-        Compare::Greater => order.is_gt(),
-        Compare::GreaterOrEqual => order.is_ge(),
     }
 }
 
@@ -226,7 +225,7 @@ fn better_of(operator: Compare, left: &Value, right: &Value, kind: &Type, count:
             let (left, right) = (numbers::<$arrow>(left)?, numbers::<$arrow>(right)?);
             build_flags(count, |row| {
                 let pair = left.read(row).zip(right.read(row));
-                Ok(pair.map(|(a, b)| holds(operator, java_order(a.into(), b.into()))))
+                Ok(pair.map(|(a, b)| operator.holds(java_order(a.into(), b.into()))))
             })
         }};
     }

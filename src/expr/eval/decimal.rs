@@ -160,7 +160,7 @@ fn divide((left, s1): (i128, u32), (right, s2): (i128, u32), (precision, scale):
 }
 
 /// Compares two DECIMALs of different scales by value.
-pub(super) fn order((left, s1): (i128, u8), (right, s2): (i128, u8)) -> std::cmp::Ordering {
+pub(crate) fn order((left, s1): (i128, u8), (right, s2): (i128, u8)) -> std::cmp::Ordering {
     let common = s1.max(s2);
     let (d1, d2) = (u32::from(common - s1), u32::from(common - s2));
     match (align(left, d1), align(right, d2)) {

@@ -164,6 +164,23 @@ impl Pattern {
     }
 }
 
+/// Reads texts by one pattern, as TO_TIMESTAMP does.
+#[derive(Debug, Clone)]
+pub(crate) struct DateReader(Pattern);
+
+impl DateReader {
+    /// # Errors
+    /// Kind Data for a pattern that means nothing.
+    pub(crate) fn new(pattern: &str) -> Result<Self> {
+        Pattern::parse(pattern).map(DateReader)
+    }
+
+    /// Milliseconds on the wall clock; `None` where the text has another form.
+    pub(crate) fn read(&self, text: &str) -> Option<i64> {
+        self.0.parse_smart(text).map(|moment| moment.millis)
+    }
+}
+
 fn bad_pattern(pattern: &str, why: &str) -> Error {
     Error::data(format!("'{pattern}' is no date pattern: {why}"))
 }

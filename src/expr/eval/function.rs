@@ -32,7 +32,12 @@ pub enum Function {
     Least,
     Text(Text),
     Math(Math),
+    Code(Code),
+    Random(Random),
     Time(Time),
+    Nested(Nested),
+    Hash(Hash),
+    Json(Json),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +57,20 @@ pub enum Compare {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+}
+
+impl Compare {
+    /// Whether a comparison holds for operands of that order.
+    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+        match self {
+            Compare::Equal => order.is_eq(),
+            Compare::NotEqual => order.is_ne(),
+            Compare::Less => order.is_lt(),
+            Compare::LessOrEqual => order.is_le(),
+            Compare::Greater => order.is_gt(),
+            Compare::GreaterOrEqual => order.is_ge(),
+        }
+    }
 }
 
 /// Functions of strings.
@@ -86,6 +105,57 @@ pub enum Text {
     Regexp,
     RegexpExtract,
     RegexpReplace,
+    RegexpCount,
+    RegexpInstr,
+    RegexpSubstr,
+    RegexpExtractAll,
+    Translate,
+    IsAlpha,
+    IsDigit,
+    IsDecimal,
+    /// PARSE_URL(url, part[, key]).
+    ParseUrl,
+    /// A format, then arguments of any type.
+    Printf,
+}
+
+impl Text {
+    /// Whether the second argument is a regular expression.
+    pub(super) fn is_pattern(self) -> bool {
+        use Text::{Regexp, RegexpCount, RegexpExtract, RegexpExtractAll, RegexpInstr, RegexpReplace, RegexpSubstr};
+        matches!(
+            self,
+            Regexp | RegexpCount | RegexpExtract | RegexpExtractAll | RegexpInstr | RegexpReplace | RegexpSubstr
+        )
+    }
+}
+
+/// Functions of codes: integers come as BIGINT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    HexOfNumber,
+    /// Of a string's UTF-8.
+    HexOfText,
+    Unhex,
+    Bin,
+    ToBase64,
+    FromBase64,
+    Encode,
+    Decode,
+    UrlEncode,
+    UrlDecode,
+    InetAton,
+    InetNtoa,
+}
+
+/// Functions that give another value with every row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Random {
+    Uuid,
+    /// A DOUBLE from 0 up to 1.
+    Unit,
+    /// An INT from 0 up to the argument.
+    Below,
 }
 
 /// Functions of numbers.
@@ -122,6 +192,134 @@ pub enum Math {
     Radians,
 }
 
+/// Constructors, parts and functions of ROW, ARRAY and MAP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nested {
+    /// The field of that number.
+    Field(usize),
+    /// array[index]
+    Element,
+    /// map[key]
+    Lookup,
+    Row,
+    Array,
+    /// Keys and values in turn.
+    Map,
+    Cardinality,
+    /// ELEMENT
+    Single,
+    Contains,
+    Position,
+    Distinct,
+    Remove,
+    Slice,
+    /// Array, ascending, NULLs first.
+    Sort,
+    Min,
+    Max,
+    Append,
+    Prepend,
+    Concat,
+    Intersect,
+    Except,
+    Union,
+    Reverse,
+    Join,
+    Keys,
+    Values,
+    Entries,
+    FromArrays,
+    MapUnion,
+    TextToMap,
+    SplitText,
+}
+
+/// Functions of JSON texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Json {
+    /// Document, path.
+    Exists(OnExists),
+    /// Document, path, default where there is nothing, default where there is an error: ON EMPTY, ON ERROR.
+    Value(OnValue, OnValue),
+    /// Document, path.
+    Query {
+        wrapper: Wrapper,
+        on_empty: OnQuery,
+        on_error: OnQuery,
+    },
+    Is(JsonShape),
+    /// JSON_STRING
+    Text,
+    Quote,
+    Unquote,
+    /// Names and values in turn; `absent`: NULLs are left out.
+    Object {
+        absent: bool,
+    },
+    Array {
+        absent: bool,
+    },
+    /// JSON(text), as a value of the two before.
+    Parsed,
+}
+
+/// ON ERROR of JSON_EXISTS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnExists {
+    True,
+    False,
+    Unknown,
+    Error,
+}
+
+/// ON EMPTY and ON ERROR of JSON_VALUE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnValue {
+    Null,
+    Error,
+    Default,
+}
+
+/// ON EMPTY and ON ERROR of JSON_QUERY.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnQuery {
+    Null,
+    Error,
+    EmptyArray,
+    EmptyObject,
+}
+
+/// When JSON_QUERY puts its result into an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrapper {
+    Never,
+    /// Unless it is one.
+    Conditional,
+    Always,
+}
+
+/// What IS JSON asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonShape {
+    Value,
+    Object,
+    Array,
+    Scalar,
+}
+
+/// Digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hash {
+    Md5,
+    Sha1,
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+    /// With the number of bits as second argument.
+    Sha2,
+}
+
 /// Functions of dates, times and intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
@@ -130,6 +328,8 @@ pub enum Time {
     Ceil(Unit),
     /// TIMESTAMPDIFF(unit, from, to).
     Difference(Unit),
+    /// The interval from the first to the second, in the unit of its type.
+    Between,
     /// A date, time or timestamp plus (or minus) an interval.
     Shift {
         minus: bool,

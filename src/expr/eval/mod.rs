@@ -7,18 +7,30 @@
 mod arithmetic;
 mod calendar;
 mod cast;
+mod codes;
+mod collect;
 mod compare;
 mod conditional;
 mod decimal;
 mod format;
 mod function;
+mod hash;
+mod json;
 mod math;
+mod nested;
+mod nested_cast;
 mod parse;
 mod pattern;
 mod print;
+mod printf;
+mod random;
+mod same;
+mod split;
 mod strings;
 mod times;
+mod url;
 mod value;
+mod words;
 mod zone;
 
 use std::sync::Arc;
@@ -26,14 +38,20 @@ use std::sync::Arc;
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
     Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, Time32MillisecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, new_empty_array, new_null_array,
+    TimestampMillisecondArray, new_empty_array, new_null_array,
 };
 use arrow::compute::prep_null_mask_filter;
 
 use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use function::{Arithmetic, Compare, Function, Math, Text, Time, Unit};
+pub(crate) use decimal::order as decimal_order;
+pub(crate) use format::DateReader;
+pub use function::{
+    Arithmetic, Code, Compare, Function, Hash, Json, JsonShape, Math, Nested, OnExists, OnQuery, OnValue, Random, Text,
+    Time, Unit, Wrapper,
+};
+pub(crate) use json::Path as JsonPath;
 pub(crate) use parse::{parse_date, parse_time, parse_timestamp};
 use value::Value;
 
@@ -111,9 +129,12 @@ impl Expr {
 }
 
 fn cast_can_fail(from: &Type, to: &Type, safe: bool) -> bool {
-    let bad_text = !safe && from.is_string() && !to.is_string();
+    if nested_cast::is_nested(from) {
+        return !to.is_string();
+    }
+    let bad_text = !safe && from.is_string() && !to.is_string() && !nested_cast::is_binary(to);
     let nan = matches!(from, Type::Float | Type::Double) && matches!(to, Type::Decimal(..));
-    bad_text || nan || matches!(to, Type::Timestamp(7..) | Type::TimestampLtz(7..))
+    bad_text || nan
 }
 
 fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
@@ -124,14 +145,18 @@ fn call_can_fail(function: Function, args: &[Expr], kind: &Type) -> bool {
             !floating && !args.get(1).is_some_and(is_nonzero_literal)
         }
         Function::Math(Math::Round | Math::Truncate) => floating,
-        Function::Time(Time::Shift { .. } | Time::Floor(_)) => {
-            matches!(kind, Type::Timestamp(7..) | Type::TimestampLtz(7..))
-        }
-        Function::Time(Time::Extract(_) | Time::Difference(_)) => false,
+        Function::Time(
+            Time::Shift { .. } | Time::Floor(_) | Time::Extract(_) | Time::Difference(_) | Time::Between,
+        ) => false,
         Function::Time(_) => true,
         Function::Like => !literal(1) || args.len() > 2,
-        Function::Similar | Function::Text(Text::Regexp | Text::RegexpExtract | Text::RegexpReplace) => !literal(1),
+        Function::Similar => !literal(1),
+        Function::Text(text) if text.is_pattern() => !literal(1),
         Function::Text(Text::Repeat | Text::PadStart | Text::PadEnd | Text::Replace) => true,
+        Function::Hash(Hash::Sha2) => !literal(1),
+        Function::Json(json) => !matches!(json, Json::Is(_) | Json::Text | Json::Quote | Json::Unquote),
+        Function::Code(Code::FromBase64 | Code::Encode | Code::Decode) | Function::Random(_) => true,
+        Function::Nested(Nested::Map | Nested::Single | Nested::FromArrays | Nested::TextToMap) => true,
         _ => false,
     }
 }
@@ -158,7 +183,7 @@ fn call(
         _ => {}
     }
     let values = args.iter().map(|arg| arg.value(rows, context)).collect::<Result<Vec<_>>>()?;
-    let all_constant = values.iter().all(Value::is_constant);
+    let all_constant = values.iter().all(Value::is_constant) && !matches!(function, Function::Random(_));
     let count = if all_constant { 1 } else { rows.count };
     let array = kernel(function, args, &values, data_type, count, context)?;
     Ok(if all_constant { Value::Constant(array) } else { Value::Array(array) })
@@ -181,7 +206,7 @@ fn kernel(
     // A NULL literal among the operands of a strict kernel makes the result NULL; kernels never see the type NULL.
     let strict =
         !matches!(function, Function::IsNull { .. } | Function::Is { .. } | Function::Distinct { .. } | Function::In)
-            && !matches!(function, Function::Text(Text::ConcatWithSeparator));
+            && !matches!(function, Function::Text(Text::ConcatWithSeparator | Text::Printf));
     if strict && kinds.contains(&&Type::Null) {
         return Ok(new_null_array(&data_type.kind.to_arrow(), count));
     }
@@ -206,12 +231,17 @@ fn kernel(
         Function::Greatest | Function::Least => compare::extreme(values, &kinds, function == Function::Greatest, count),
         Function::Like => pattern::like(values, count),
         Function::Similar => pattern::similar(values, count),
-        Function::Text(text @ (Text::Regexp | Text::RegexpExtract | Text::RegexpReplace)) => {
-            pattern::regexp(text, values, count)
-        }
+        Function::Text(text) if text.is_pattern() => pattern::regexp(text, values, count),
+        Function::Text(Text::ParseUrl) => url::parse_url(values, count),
+        Function::Text(Text::Printf) => printf::printf(values, &kinds, count),
         Function::Text(text) => strings::text(text, values, count),
+        Function::Code(function) => codes::code(function, values, &kinds, count),
+        Function::Random(function) => random::random(function, values, count),
         Function::Math(math) => math::math(math, values, &kinds, &data_type.kind, count),
         Function::Time(time) => times::time(time, values, &kinds, &data_type.kind, count, context),
+        Function::Json(function) => json::json(function, args, values, &data_type.kind, count, context),
+        Function::Hash(function) => hash::hash(function, values, count),
+        Function::Nested(function) => nested::nested(function, values, &kinds, &data_type.kind, count),
         Function::And | Function::Or | Function::Coalesce => Err(Error::internal(format!("{function:?} as a kernel"))),
     }
 }
@@ -237,11 +267,10 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
         Type::BigInt | Type::IntervalDaySecond => Arc::new(Int64Array::from(vec![number()?])),
         Type::Date => Arc::new(Date32Array::from(vec![number()? as i32])),
         Type::Time(_) => Arc::new(Time32MillisecondArray::from(vec![number()? as i32])),
-        Type::Timestamp(precision) | Type::TimestampLtz(precision) => {
+        Type::Timestamp(precision @ 0..=6) | Type::TimestampLtz(precision @ 0..=6) => {
             let array: ArrayRef = match precision {
                 0..=3 => Arc::new(TimestampMillisecondArray::from(vec![number()?])),
-                4..=6 => Arc::new(TimestampMicrosecondArray::from(vec![number()?])),
-                _ => Arc::new(TimestampNanosecondArray::from(vec![number()?])),
+                _ => Arc::new(TimestampMicrosecondArray::from(vec![number()?])),
             };
             value::retype(array, kind)?
         }
@@ -253,7 +282,7 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
             Scalar::Double(number) => Arc::new(Float64Array::from(vec![*number])),
             _ => return Err(mismatch()),
         },
-        Type::Decimal(..) => match value {
+        Type::Decimal(..) | Type::Timestamp(_) | Type::TimestampLtz(_) => match value {
             Scalar::Decimal(number) => value::retype(Arc::new(Decimal128Array::from(vec![*number])), kind)?,
             _ => return Err(mismatch()),
         },

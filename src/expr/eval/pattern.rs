@@ -1,14 +1,15 @@
 //! LIKE, SIMILAR TO and the REGEXP functions. Patterns that are the same for all rows are compiled once a batch.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
 use arrow::compute::kernels::comparison as arrow_like;
-use arrow::datatypes::Int32Type;
-use regex::{NoExpand, Regex};
+use arrow::datatypes::{DataType as ArrowType, Field as ArrowField, Int32Type};
+use regex::{Captures, Regex};
 
 use super::function::Text;
-use super::value::{Read, Texts, Value, build_flags, build_texts, numbers, texts};
+use super::value::{Read, Texts, Value, build, build_flags, build_texts, numbers, texts};
 use crate::error::{Error, Result};
 
 /// Compiles the pattern of each row, the last one kept.
@@ -60,7 +61,7 @@ pub(super) fn like(values: &[Value], count: usize) -> Result<ArrayRef> {
         && escape.is_none()
         && !text.contains('\\')
     {
-        return Ok(std::sync::Arc::new(arrow_like::like(argument(values, 0)?, pattern)?));
+        return Ok(Arc::new(arrow_like::like(argument(values, 0)?, pattern)?));
     }
     matches(values, count, |text| like_regex(text, escape).map(Some))
 }
@@ -148,7 +149,7 @@ fn similar_regex(pattern: &str, escape: Option<char>) -> Result<Regex> {
 }
 
 /// A Java regular expression. `Ok(None)`: Java refuses it too.
-fn java_regex(pattern: &str) -> Result<Option<Regex>> {
+pub(super) fn java_regex(pattern: &str) -> Result<Option<Regex>> {
     match Regex::new(&translate(pattern)) {
         Ok(regex) => Ok(Some(regex)),
         Err(error) => {
@@ -205,44 +206,114 @@ fn translate(pattern: &str) -> Cow<'_, str> {
     Cow::Owned(regex)
 }
 
-/// REGEXP, REGEXP_EXTRACT and REGEXP_REPLACE.
-pub(super) fn regexp(function: Text, values: &[Value], count: usize) -> Result<ArrayRef> {
-    let text = texts(argument(values, 0)?)?;
-    let mut patterns = Patterns::new(argument(values, 1)?, java_regex)?;
-    match function {
-        Text::Regexp => {
-            let empty = texts(argument(values, 1)?)?;
-            build_flags(count, |row| {
-                let pattern = patterns.at(row)?;
-                // An empty pattern matches nothing in Flink, and neither does one that is no pattern.
-                let some = empty.read(row).is_some_and(|pattern| !pattern.is_empty());
-                Ok(text.read(row).zip(pattern).map(|(s, regex)| some && regex.is_some_and(|regex| regex.is_match(s))))
-            })
-        }
-        Text::RegexpExtract => {
-            let group = values.get(2).map(numbers::<Int32Type>).transpose()?;
-            build_texts(count, |row| {
-                let pattern = patterns.at(row)?;
-                let group = group.as_ref().map_or(Some(0), |group| group.read(row));
-                Ok(match (text.read(row), pattern, group) {
-                    (Some(s), Some(Some(regex)), Some(group)) => usize::try_from(group)
-                        .ok()
-                        .and_then(|group| regex.captures(s)?.get(group).map(|found| found.as_str())),
-                    _ => None,
-                })
-            })
-        }
-        _ => {
-            let replacement = texts(argument(values, 2)?)?;
-            build_texts(count, |row| {
-                let pattern = patterns.at(row)?;
-                Ok(match (text.read(row), pattern, replacement.read(row)) {
-                    (Some(s), Some(Some(regex)), Some(with)) => Some(regex.replace_all(s, NoExpand(with)).into_owned()),
-                    _ => None,
-                })
-            })
+/// Calls `visit` with every match, as Java's `Matcher.find` gives them: an empty one may follow at once where a longer
+/// one ends.
+fn for_each_match<'t>(regex: &Regex, text: &'t str, mut visit: impl FnMut(&Captures<'t>)) {
+    let mut at = 0;
+    while at <= text.len() {
+        let Some(captures) = regex.captures_at(text, at) else { return };
+        let Some(whole) = captures.get(0) else { return };
+        visit(&captures);
+        at = whole.end();
+        if whole.is_empty() {
+            at += text[at..].chars().next().map_or(1, char::len_utf8);
         }
     }
+}
+
+/// What `f` makes of a row's text and pattern; NULL where one of them is, or the pattern is none.
+fn both<'a, F: Fn(&str) -> Result<Option<Regex>>, T>(
+    text: &Texts<'a>,
+    patterns: &mut Patterns<'_, F>,
+    row: usize,
+    f: impl FnOnce(&'a str, &Regex) -> Option<T>,
+) -> Result<Option<T>> {
+    Ok(match (text.read(row), patterns.at(row)?) {
+        (Some(text), Some(Some(regex))) => f(text, regex),
+        _ => None,
+    })
+}
+
+/// The functions that take a regular expression.
+pub(super) fn regexp(function: Text, values: &[Value], count: usize) -> Result<ArrayRef> {
+    if function == Text::Regexp {
+        return is_found(values, count);
+    }
+    let text = texts(argument(values, 0)?)?;
+    let mut patterns = Patterns::new(argument(values, 1)?, java_regex)?;
+    if function == Text::RegexpReplace {
+        let replacement = texts(argument(values, 2)?)?;
+        return build_texts(count, |row| {
+            let with = replacement.read(row);
+            both(&text, &mut patterns, row, |text, regex| Some(replaced(regex, text, with?)))
+        });
+    }
+    let group = values.get(2).map(numbers::<Int32Type>).transpose()?;
+    let group = |row: usize, default: i32| match &group {
+        None => usize::try_from(default).ok(),
+        Some(group) => group.read(row).and_then(|group| usize::try_from(group).ok()),
+    };
+    match function {
+        Text::RegexpCount => build::<Int32Type>(count, |row| {
+            both(&text, &mut patterns, row, |text, regex| {
+                let mut matches = 0;
+                for_each_match(regex, text, |_| matches += 1);
+                Some(matches)
+            })
+        }),
+        Text::RegexpInstr => build::<Int32Type>(count, |row| {
+            both(&text, &mut patterns, row, |text, regex| {
+                let units = |start: usize| text[..start].encode_utf16().count() + 1;
+                Some(regex.find(text).map_or(0, |m| i32::try_from(units(m.start())).unwrap_or(i32::MAX)))
+            })
+        }),
+        Text::RegexpSubstr => build_texts(count, |row| {
+            both(&text, &mut patterns, row, |text, regex| regex.find(text).map(|found| found.as_str()))
+        }),
+        Text::RegexpExtract => build_texts(count, |row| {
+            both(&text, &mut patterns, row, |text, regex| {
+                regex.captures(text)?.get(group(row, 0)?).map(|found| found.as_str())
+            })
+        }),
+        _ => {
+            let element = ArrowField::new("element", ArrowType::Utf8, true);
+            let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element);
+            for row in 0..count {
+                let found = both(&text, &mut patterns, row, |text, regex| {
+                    let group = group(row, 1).filter(|group| *group < regex.captures_len())?;
+                    for_each_match(regex, text, |captures| {
+                        builder.values().append_option(captures.get(group).map(|part| part.as_str()));
+                    });
+                    Some(())
+                })?;
+                builder.append(found.is_some());
+            }
+            Ok(Arc::new(builder.finish()))
+        }
+    }
+}
+
+fn is_found(values: &[Value], count: usize) -> Result<ArrayRef> {
+    let (text, empty) = (texts(argument(values, 0)?)?, texts(argument(values, 1)?)?);
+    let mut patterns = Patterns::new(argument(values, 1)?, java_regex)?;
+    build_flags(count, |row| {
+        let pattern = patterns.at(row)?;
+        // An empty pattern matches nothing in Flink, and neither does one that is no pattern.
+        let some = empty.read(row).is_some_and(|pattern| !pattern.is_empty());
+        Ok(text.read(row).zip(pattern).map(|(s, regex)| some && regex.is_some_and(|regex| regex.is_match(s))))
+    })
+}
+
+fn replaced(regex: &Regex, text: &str, with: &str) -> String {
+    let (mut out, mut end) = (String::new(), 0);
+    for_each_match(regex, text, |captures| {
+        if let Some(whole) = captures.get(0) {
+            out.push_str(&text[end..whole.start()]);
+            out.push_str(with);
+            end = whole.end();
+        }
+    });
+    out + &text[end..]
 }
 
 #[cfg(test)]
@@ -263,5 +334,13 @@ mod tests {
         assert!(similar_regex("a.c", None).unwrap().is_match("abc"));
         assert!(similar_regex("a|b", None).unwrap().is_match("a"));
         assert!(!similar_regex("a|b", None).unwrap().is_match("ab"));
+    }
+
+    #[test]
+    fn an_empty_match_may_follow_a_longer_one() {
+        let regex = Regex::new("x*").unwrap();
+        assert_eq!(replaced(&regex, "abc", "-"), "-a-b-c-");
+        assert_eq!(replaced(&regex, "axb", "-"), "-a--b-");
+        assert_eq!(replaced(&Regex::new("").unwrap(), "é", "-"), "-é-");
     }
 }

@@ -94,6 +94,29 @@ pub(super) fn timestamp(moment: Moment, precision: u8) -> String {
     text
 }
 
+/// `2024-02-29T12:34:56.789`, as `java.time.LocalDateTime` prints: no seconds where they are 0.
+pub(super) fn timestamp_iso(moment: Moment) -> String {
+    let (year, month, day) = date_of(moment.millis.div_euclid(DAY_MS));
+    let year = match year {
+        0..=9999 => format!("{year:04}"),
+        ..0 => format!("-{:04}", -year),
+        _ => format!("+{year}"),
+    };
+    let in_day = moment.millis.rem_euclid(DAY_MS);
+    let mut text = format!("{year}-{month:02}-{day:02}T{}", &clock(in_day)[..5]);
+    let nanos = moment.nano_of_second();
+    if in_day / 1000 % 60 > 0 || nanos > 0 {
+        let _ = write!(text, ":{:02}", in_day / 1000 % 60);
+    }
+    match nanos {
+        0 => {}
+        _ if nanos % 1_000_000 == 0 => drop(write!(text, ".{:03}", nanos / 1_000_000)),
+        _ if nanos % 1000 == 0 => drop(write!(text, ".{:06}", nanos / 1000)),
+        _ => drop(write!(text, ".{nanos:09}")),
+    }
+    text
+}
+
 /// `+1-02`.
 pub(super) fn interval_year_month(months: i32) -> String {
     let sign = if months < 0 { '-' } else { '+' };
@@ -149,6 +172,16 @@ mod tests {
         assert_eq!(timestamp(end, 3), "0000-01-01 00:00:00.000");
         assert_eq!(timestamp(Moment { millis: -1, nanos: 999_999 }, 6), "1969-12-31 23:59:59.999999999");
         assert_eq!(timestamp(Moment::from_millis(0), 0), "1970-01-01 00:00:00");
+    }
+
+    #[test]
+    fn iso_timestamps_leave_out_what_is_zero() {
+        let shown = |millis, nanos| timestamp_iso(Moment { millis, nanos });
+        assert_eq!(shown(0, 0), "1970-01-01T00:00");
+        assert_eq!(shown(1_000, 0), "1970-01-01T00:00:01");
+        assert_eq!(shown(120, 0), "1970-01-01T00:00:00.120");
+        assert_eq!(shown(0, 1_000), "1970-01-01T00:00:00.000001");
+        assert_eq!(shown(-1, 999_999), "1969-12-31T23:59:59.999999999");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use arrow::datatypes::Int32Type;
 
 use super::function::Text;
 use super::value::{Read, Texts, Value, build, build_flags, build_texts, numbers, texts};
+use super::words;
 use crate::error::{Error, Result};
 
 /// Results longer than this fail rather than exhaust the memory.
@@ -55,6 +56,8 @@ pub(super) fn text(function: Text, values: &[Value], count: usize) -> Result<Arr
         Text::Locate | Text::Instr => find(function, values, count),
         Text::Overlay => overlay(&first, values, count),
         Text::SplitIndex => split_index(&first, values, count),
+        Text::Translate => words::translate(&first, values, count),
+        Text::IsAlpha | Text::IsDigit | Text::IsDecimal => words::is_made_of(function, &first, count),
         _ => Err(Error::internal(format!("{function:?} as a function of strings"))),
     }
 }

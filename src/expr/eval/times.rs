@@ -7,7 +7,7 @@ use arrow::datatypes::{Date32Type, Int32Type, Int64Type, Time32MillisecondType, 
 use jiff::tz::TimeZone;
 
 use super::calendar::{self, DAY_MS, Moment};
-use super::cast::{moments, out_of_range, stored};
+use super::cast::{moments, stored};
 use super::format::{Pattern, Patterns};
 use super::function::{Time, Unit};
 use super::value::{Read, Texts, Value, build, build_texts, numbers, texts};
@@ -43,6 +43,7 @@ pub(super) fn time(
         Time::Floor(unit) => round(unit, false, value, kind, count, context),
         Time::Ceil(unit) => round(unit, true, value, kind, count, context),
         Time::Difference(unit) => difference(unit, (value, kind), (argument(values, 1)?, kinds[1]), count),
+        Time::Between => between((value, kind), (argument(values, 1)?, kinds[1]), out, count),
         Time::Shift { minus } => shift((value, kind), (argument(values, 1)?, kinds[1]), minus, count),
         Time::DateFormat => date_format(value, kind, argument(values, 1)?, count, context),
         Time::ToDate => to_date(value, values.get(1), count),
@@ -72,10 +73,10 @@ fn now(function: Time, out: &Type, count: usize, context: &EvalContext) -> Resul
             build::<Time32MillisecondType>(count, |_| Ok(Some(in_day - in_day % 1000)))
         }
         Time::LocalTimestamp => {
-            let local = local()?;
+            let local = Moment::from_millis(local()?);
             stored(count, out, |_| Ok(Some(local)))
         }
-        _ => stored(count, out, |_| Ok(Some(context.now_ms))),
+        _ => stored(count, out, |_| Ok(Some(Moment::from_millis(context.now_ms)))),
     }
 }
 
@@ -189,14 +190,10 @@ fn round(unit: Unit, up: bool, value: &Value, kind: &Type, count: usize, context
         }
         _ => {}
     }
-    let (Type::Timestamp(precision) | Type::TimestampLtz(precision)) = kind else {
-        return Err(Error::internal(format!("FLOOR of {kind}")));
-    };
     let zone = zone_of(kind, context)?;
     let values = moments(value, kind)?;
-    stored(count, kind, |row| match values(row) {
-        None => Ok(None),
-        Some(moment) => {
+    stored(count, kind, |row| {
+        Ok(values(row).map(|moment| {
             // The offset of the instant, not that of the result: after a change of clocks, Flink's days begin odd.
             let offset = zone::offset_ms(&zone, moment.millis);
             let local = moment.millis.wrapping_add(offset);
@@ -207,9 +204,8 @@ fn round(unit: Unit, up: bool, value: &Value, kind: &Type, count: usize, context
                     None => calendar::round_days(local / DAY_MS, unit, up).wrapping_mul(DAY_MS),
                 },
             };
-            let rounded = Moment::from_millis(rounded.wrapping_sub(offset));
-            rounded.to_stored(*precision).map(Some).ok_or_else(|| out_of_range(rounded, kind))
-        }
+            Moment::from_millis(rounded.wrapping_sub(offset))
+        }))
     })
 }
 
@@ -233,6 +229,18 @@ fn difference(unit: Unit, from: (&Value, &Type), to: (&Value, &Type), count: usi
             }
         } as i32))
     })
+}
+
+/// `(to - from) DAY TO SECOND` in milliseconds, of years and months in whole months.
+fn between(from: (&Value, &Type), to: (&Value, &Type), out: &Type, count: usize) -> Result<ArrayRef> {
+    let (from, to) = (moments(from.0, from.1)?, moments(to.0, to.1)?);
+    let both = |row| from(row).zip(to(row)).map(|(from, to): (Moment, Moment)| (from.millis, to.millis));
+    if *out == Type::IntervalYearMonth {
+        return build::<Int32Type>(count, |row| {
+            Ok(both(row).map(|(from, to)| calendar::months_between(from, to) as i32))
+        });
+    }
+    build::<Int64Type>(count, |row| Ok(both(row).map(|(from, to)| to.wrapping_sub(from))))
 }
 
 /// A date, time or timestamp plus or minus an interval.
@@ -279,18 +287,13 @@ fn shift(
                 }))
             })
         }
-        Type::Timestamp(precision) | Type::TimestampLtz(precision) => {
+        Type::Timestamp(_) | Type::TimestampLtz(_) => {
             let values = moments(value, kind)?;
-            stored(count, kind, |row| match values(row).zip(by(row)) {
-                None => Ok(None),
-                Some((moment, by)) => {
-                    let moved = if months {
-                        Moment { millis: calendar::add_months_to_millis(moment.millis, by), ..moment }
-                    } else {
-                        moment.plus_millis(by)
-                    };
-                    moved.to_stored(*precision).map(Some).ok_or_else(|| out_of_range(moved, kind))
-                }
+            stored(count, kind, |row| {
+                Ok(values(row).zip(by(row)).map(|(moment, by)| match months {
+                    true => Moment { millis: calendar::add_months_to_millis(moment.millis, by), ..moment },
+                    false => moment.plus_millis(by),
+                }))
             })
         }
         _ => Err(Error::internal(format!("{kind} plus an interval"))),
@@ -361,10 +364,11 @@ fn to_timestamp(
         let Some(moment) = moment else {
             return Ok(None);
         };
-        Ok(match &mut zones {
+        let millis = match &mut zones {
             None => Some(moment.millis),
             Some(zones) => zones.at(row).map(|zone| zone::from_local(zone, moment.millis)),
-        })
+        };
+        Ok(millis.map(Moment::from_millis))
     })
 }
 
@@ -404,9 +408,6 @@ fn parse_jdbc(text: &str) -> Option<Moment> {
 fn ltz_of_number(value: &Value, digits: Option<&Value>, out: &Type, count: usize) -> Result<ArrayRef> {
     const YEAR_0: i64 = -62_167_219_200_000;
     const YEAR_10000: i64 = 253_402_300_800_000;
-    let (Type::TimestampLtz(precision) | Type::Timestamp(precision)) = out else {
-        return Err(Error::internal(format!("TO_TIMESTAMP_LTZ gives {out}")));
-    };
     let values = numbers::<Int64Type>(value)?;
     let digits = digits.map(numbers::<Int32Type>).transpose()?;
     stored(count, out, |row| {
@@ -426,8 +427,7 @@ fn ltz_of_number(value: &Value, digits: Option<&Value>, out: &Type, count: usize
             }
             _ => return Err(Error::data(format!("TO_TIMESTAMP_LTZ takes a precision of 0 to 9, not {digits}"))),
         };
-        let moment = moment.filter(|moment| (YEAR_0..YEAR_10000).contains(&moment.millis));
-        Ok(moment.and_then(|moment| moment.to_stored(*precision)))
+        Ok(moment.filter(|moment| (YEAR_0..YEAR_10000).contains(&moment.millis)))
     })
 }
 

@@ -29,10 +29,23 @@ fn explicit(from: &Type, to: &Type) -> Result<()> {
     use Type::*;
     let allowed = match (from, to) {
         (Null, _) => true,
-        (Array(_) | Map(..) | Row(_) | Binary(_) | VarBinary(_), _)
-        | (_, Array(_) | Map(..) | Row(_) | Binary(_) | VarBinary(_)) => {
-            return Err(Error::unsupported(format!("CAST from {from} to {to}")));
+        (Array(a), Array(b)) => return explicit(&a.kind, &b.kind),
+        (Map(k1, v1), Map(k2, v2)) => {
+            explicit(&k1.kind, &k2.kind)?;
+            return explicit(&v1.kind, &v2.kind);
         }
+        (Row(a), Row(b)) if a.len() == b.len() => {
+            return a.iter().zip(b).try_for_each(|(a, b)| explicit(&a.data_type.kind, &b.data_type.kind));
+        }
+        (Row(a), Row(b)) => {
+            let help = format!("the ROWs have {} and {} fields; build one of the right size: ROW(…)", a.len(), b.len());
+            return Err(no_cast(from, to).help(help));
+        }
+        (Array(_) | Map(..) | Row(_), to) => to.is_string(),
+        (Binary(_) | VarBinary(_), to) => to.is_string() || matches!(to, Binary(_) | VarBinary(_)),
+        (from, Binary(_) | VarBinary(_)) => from.is_string(),
+        (_, Array(_) | Map(..) | Row(_)) => false,
+        (from, to) if from == to => true,
         (IntervalYearMonth | IntervalDaySecond, to) => to.is_string() || from == to,
         (Char(_) | VarChar(_), IntervalYearMonth | IntervalDaySecond) => {
             return Err(Error::unsupported(format!("CAST from {from} to {to}")));
@@ -88,6 +101,11 @@ pub fn coerce_assign(input: Expr, to: &DataType) -> Result<Expr> {
         return Ok(input);
     }
     cast(input, to.clone(), false)
+}
+
+/// Whether a value of one type goes into another without a CAST.
+pub(super) fn coerces(from: &Type, to: &Type) -> bool {
+    from == to || implicit(from, to)
 }
 
 fn implicit(from: &Type, to: &Type) -> bool {

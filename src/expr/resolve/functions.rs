@@ -32,6 +32,18 @@ pub fn function(name: &str, args: Vec<Expr>) -> Result<Expr> {
     if let Some(expr) = conditional(&name, &mut args)? {
         return Ok(expr);
     }
+    if let Some(expr) = super::codes::function(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = super::collections::function(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = super::json::function(&name, &mut args)? {
+        return Ok(expr);
+    }
+    if let Some(expr) = super::hashes::function(&name, &mut args)? {
+        return Ok(expr);
+    }
     if UNSUPPORTED.contains(&name.as_str()) {
         return Err(Error::unsupported(name));
     }
@@ -72,6 +84,11 @@ impl<'a> Args<'a> {
         Err(Error::script(format!("{} takes {wanted} arguments, not {}", self.name, self.given)))
     }
 
+    /// How many there are in all.
+    pub(super) fn given(&self) -> usize {
+        self.given
+    }
+
     pub(super) fn is_left(&self) -> bool {
         self.args.len() > 0
     }
@@ -81,7 +98,7 @@ impl<'a> Args<'a> {
         self.args.next().unwrap_or_else(literal::literal_null)
     }
 
-    fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
+    pub(super) fn mismatch(&self, wanted: &str, got: &Expr) -> Error {
         let position = self.given - self.args.len();
         Error::script(format!("{} takes {wanted} as argument {position}, not {}", self.name, kind_of(got)))
     }
@@ -116,7 +133,7 @@ impl<'a> Args<'a> {
         Ok(convert(self.number()?, &Type::Double))
     }
 
-    fn rest(&mut self) -> Vec<Expr> {
+    pub(super) fn rest(&mut self) -> Vec<Expr> {
         self.args.by_ref().collect()
     }
 }
@@ -170,6 +187,14 @@ fn text(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         "STARTSWITH" => texts_to(Text::StartsWith, (2, 2), Type::Boolean, args),
         "ENDSWITH" => texts_to(Text::EndsWith, (2, 2), Type::Boolean, args),
         "REGEXP" => texts_to(Text::Regexp, (2, 2), Type::Boolean, args),
+        "REGEXP_COUNT" | "REGEXP_INSTR" | "REGEXP_SUBSTR" | "REGEXP_EXTRACT_ALL" => pattern(name, args).map(Some),
+        "TRANSLATE" | "TRANSLATE3" => {
+            args.count(3, 3)?;
+            let all = all_texts(args)?;
+            let nullable = all[0].data_type().nullable;
+            Ok(Some(call(function(Text::Translate), all, Type::string(), nullable)))
+        }
+        "IS_ALPHA" | "IS_DIGIT" | "IS_DECIMAL" => is_made_of(name, args).map(Some),
         "REVERSE" => {
             args.count(1, 1)?;
             Ok(Some(call(function(Text::Reverse), all_texts(args)?, Type::string(), true)))
@@ -185,6 +210,38 @@ fn text(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         }
         _ => text_with_numbers(name, args),
     }
+}
+
+/// The functions of regular expressions that Flink came to late: what is no pattern gives NULL.
+fn pattern(name: &str, args: &mut Args) -> Result<Expr> {
+    args.count(2, if name == "REGEXP_EXTRACT_ALL" { 3 } else { 2 })?;
+    let mut all = vec![args.text()?, args.text()?];
+    if args.is_left() {
+        all.push(args.integer(&Type::Int)?);
+    }
+    let (text, kind) = match name {
+        "REGEXP_COUNT" => (Text::RegexpCount, Type::Int),
+        "REGEXP_INSTR" => (Text::RegexpInstr, Type::Int),
+        "REGEXP_SUBSTR" => (Text::RegexpSubstr, Type::string()),
+        _ => (Text::RegexpExtractAll, Type::Array(Box::new(Type::string().nullable()))),
+    };
+    Ok(call(Function::Text(text), all, kind, true))
+}
+
+/// IS_ALPHA, IS_DIGIT and IS_DECIMAL: FALSE for NULL. Of what is no string, only integers are decimal.
+fn is_made_of(name: &str, args: &mut Args) -> Result<Expr> {
+    args.count(1, 1)?;
+    let arg = args.take();
+    if !kind_of(&arg).is_string() {
+        let integer = name == "IS_DECIMAL" && kind_of(&arg).is_integer();
+        return if integer { operators::is_null(arg, true) } else { Ok(literal::literal_bool(false)) };
+    }
+    let text = match name {
+        "IS_ALPHA" => Text::IsAlpha,
+        "IS_DIGIT" => Text::IsDigit,
+        _ => Text::IsDecimal,
+    };
+    Ok(call(Function::Text(text), vec![arg], Type::Boolean, false))
 }
 
 /// Functions of strings that also take positions or lengths.
@@ -411,8 +468,8 @@ fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
             args.count(1, usize::MAX)?;
             let all = args.rest();
             let kind = common(&all)?.kind;
-            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_)) {
-                return Err(Error::unsupported(format!("{name} of {kind}")));
+            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_)) {
+                return Err(Error::script(format!("{name} takes values that have an order, not {kind}")));
             }
             let nullable = any_nullable(&all);
             let all = all.into_iter().map(|arg| convert(arg, &kind)).collect();
@@ -438,9 +495,9 @@ mod tests {
 
     #[test]
     fn a_function_that_only_flink_has_is_refused_by_name() {
-        let error = function("parse_url", Vec::new()).unwrap_err();
+        let error = function("json_value", Vec::new()).unwrap_err();
         assert_eq!(error.kind(), crate::error::ErrorKind::Unsupported);
-        assert!(error.message().starts_with("PARSE_URL"));
+        assert!(error.message().starts_with("JSON_VALUE"));
         let error = function("UPER", vec![literal::literal_string("a")]).unwrap_err();
         assert_eq!(error.remedy(), Some("did you mean UPPER?"));
     }

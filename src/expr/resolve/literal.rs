@@ -1,6 +1,8 @@
 //! Literals.
 
-use super::super::eval::{parse_date, parse_time, parse_timestamp};
+use std::cmp::Ordering;
+
+use super::super::eval::{decimal_order, parse_date, parse_time, parse_timestamp};
 use super::{Expr, kind_of};
 use crate::error::{Error, Result};
 use crate::expr::Scalar;
@@ -51,6 +53,24 @@ pub fn literal_string(text: &str) -> Expr {
     Expr::literal(Scalar::String(text.to_owned()), Type::Char(length).not_null())
 }
 
+/// `X'4A6F'`: BINARY(n) NOT NULL.
+///
+/// # Errors
+/// A text that is not made of pairs of hexadecimal digits.
+pub fn literal_binary(text: &str) -> Result<Expr> {
+    let bad = |what: &str| Error::script(format!("X'{text}': {what}")).help("write two of 0-9, A-F for each byte");
+    if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(bad("not all of it is hexadecimal"));
+    }
+    if !text.len().is_multiple_of(2) {
+        return Err(bad("the number of digits is odd"));
+    }
+    let digits: Vec<u8> = text.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as u8).collect();
+    let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect();
+    let kind = Type::Binary(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    Ok(Expr::literal(Scalar::Binary(bytes), kind.not_null()))
+}
+
 /// BOOLEAN NOT NULL.
 pub fn literal_bool(value: bool) -> Expr {
     Expr::literal(Scalar::Boolean(value), Type::Boolean.not_null())
@@ -69,8 +89,13 @@ pub fn literal_timestamp(text: &str) -> Result<Expr> {
     let bad = || Error::script(format!("'{text}' is no TIMESTAMP")).help("write TIMESTAMP '2024-05-01 12:00:00.000'");
     let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.trim_end().len());
     let precision = u8::try_from(digits).ok().filter(|digits| *digits <= 9).ok_or_else(bad)?;
-    let stored = parse_timestamp(text.trim()).and_then(|moment| moment.to_stored(precision)).ok_or_else(bad)?;
-    Ok(Expr::literal(Scalar::Int(stored), Type::Timestamp(precision).not_null()))
+    let moment = parse_timestamp(text.trim()).ok_or_else(bad)?;
+    let stored = match precision {
+        0..=3 => Scalar::Int(moment.to_millis(precision)),
+        4..=6 => Scalar::Int(moment.to_micros(precision).ok_or_else(bad)?),
+        _ => Scalar::Decimal(moment.to_nanos(precision)),
+    };
+    Ok(Expr::literal(stored, Type::Timestamp(precision).not_null()))
 }
 
 /// `DATE 'text'`.
@@ -130,6 +155,30 @@ pub(super) fn fold_number(expr: &Expr, kind: &Type) -> Option<Expr> {
         _ => return None,
     };
     Some(Expr::literal(value, kind.clone().not_null()))
+}
+
+/// The order of two number literals of which one stands under a CAST to FLOAT or DOUBLE. Flink's planner folds such a
+/// comparison, with all of the digits as they are written.
+pub(super) fn exact_order(left: &Expr, right: &Expr) -> Option<Ordering> {
+    let (left, right) = (exact(left)?, exact(right)?);
+    (left.2 || right.2).then(|| decimal_order((left.0, left.1), (right.0, right.1)))
+}
+
+/// A number literal's digits and scale, and whether it is cast to FLOAT or DOUBLE.
+fn exact(expr: &Expr) -> Option<(i128, u8, bool)> {
+    match expr {
+        Expr::Literal { value: Scalar::Int(number), data_type } if data_type.kind.is_integer() => {
+            Some(((*number).into(), 0, false))
+        }
+        Expr::Literal { value: Scalar::Decimal(number), data_type } => match data_type.kind {
+            Type::Decimal(_, scale) => Some((*number, scale, false)),
+            _ => None,
+        },
+        Expr::Cast { input, data_type, .. } if matches!(data_type.kind, Type::Float | Type::Double) => {
+            exact(input).map(|(number, scale, _)| (number, scale, true))
+        }
+        _ => None,
+    }
 }
 
 /// The text of a string literal.

@@ -5,9 +5,14 @@
 //! place; the binder adds it.
 
 mod casting;
+mod codes;
+mod collections;
 mod functions;
+mod hashes;
+mod json;
 mod literal;
 mod names;
+mod nested;
 mod operators;
 mod temporal;
 mod types;
@@ -17,14 +22,18 @@ use super::eval::Function;
 use crate::error::Error;
 use crate::types::{DataType, Type};
 
+use casting::coerces;
 pub use casting::{cast, coerce_assign};
 pub use functions::function;
+pub use json::{ValueBehaviour, is_json, json_array, json_exists, json_object, json_parsed, json_query, json_value};
 pub use literal::{
-    literal_bool, literal_date, literal_interval_day_second, literal_interval_year_month, literal_negative,
-    literal_null, literal_number, literal_string, literal_time, literal_timestamp,
+    literal_binary, literal_bool, literal_date, literal_interval_day_second, literal_interval_year_month,
+    literal_negative, literal_null, literal_number, literal_string, literal_time, literal_timestamp,
 };
 pub use names::{is_function, names};
+pub use nested::{array, field, fields, map, row, subscript};
 pub use operators::{between, binary, case, in_list, is_false, is_null, is_true, is_unknown, like, similar, unary};
+pub use temporal::time_difference;
 pub use types::common_type;
 
 /// A kernel's call.

@@ -101,16 +101,13 @@ fn comparable(left: &Type, right: &Type) -> Option<Type> {
     }
 }
 
-fn is_simple(kind: &Type) -> bool {
-    !matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_))
+fn is_nested(kind: &Type) -> bool {
+    matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_))
 }
 
 /// Brings both sides of a comparison to types that the kernel takes.
 fn align(operator: &str, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
     let (a, b) = (kind_of(&left).clone(), kind_of(&right).clone());
-    if !is_simple(&a) || !is_simple(&b) {
-        return Err(Error::unsupported(format!("the comparison of {a} with {b}")));
-    }
     if a == Type::Null || b == Type::Null {
         return Ok((left, right));
     }
@@ -141,8 +138,19 @@ fn refuse_text_with_number(left: &Expr, right: &Expr) -> Result<()> {
 }
 
 fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result<Expr> {
+    if let (Compare::Equal, Some((left, right))) = (operator, super::nested::constructed(&left, &right)) {
+        // `ROW(a, b) = ROW(c, d)` is `a = c AND b = d`, NULLs as they are there.
+        let mut fields = left.iter().zip(right).map(|(a, b)| binary("=", a.clone(), b.clone()));
+        let first = fields.next().unwrap_or_else(|| Ok(literal::literal_bool(true)))?;
+        return fields.try_fold(first, |all, field| binary("AND", all, field?));
+    }
+    if let Some(order) = literal::exact_order(&left, &right) {
+        return Ok(literal::literal_bool(operator.holds(order)));
+    }
     if matches!(operator, Compare::Equal | Compare::NotEqual) {
         refuse_text_with_number(&left, &right)?;
+    } else if is_nested(kind_of(&left)) || is_nested(kind_of(&right)) {
+        return Err(cannot_apply(spelling, &[&left, &right]).help("ROW, ARRAY and MAP have no order, only = and <>"));
     }
     let (left, right) = align(spelling, left, right)?;
     // Flink's planner settles `x = x` before a NaN could make it false.
@@ -356,14 +364,17 @@ pub fn in_list(input: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr> {
     if list.is_empty() {
         return Err(Error::script("IN needs at least one item"));
     }
+    if list.iter().all(|item| super::nested::constructed(&input, item).is_some()) {
+        let mut tests = list.into_iter().map(|item| binary("=", input.clone(), item));
+        let first = tests.next().unwrap_or_else(|| Ok(literal::literal_bool(false)))?;
+        let any = tests.try_fold(first, |any, test| binary("OR", any, test?))?;
+        return if negated { unary("NOT", any) } else { Ok(any) };
+    }
     let mut kind = kind_of(&input).clone();
     for item in &list {
         let next = kind_of(item);
         if kind == Type::Null || *next == Type::Null {
             continue;
-        }
-        if !is_simple(&kind) || !is_simple(next) {
-            return Err(Error::unsupported(format!("IN with {kind} and {next}")));
         }
         kind = comparable(&kind, next).ok_or_else(|| cannot_apply("IN", &[&input, item]))?;
     }

@@ -41,13 +41,33 @@ pub(super) fn shift(operator: &str, left: &Expr, right: &Expr) -> Result<Option<
         "*" if is_interval(a) && b.is_integer() => scale(left, right),
         "*" if is_interval(b) && a.is_integer() => scale(right, left),
         "-" if is_point(a) && is_point(b) => {
-            return Err(refuse().help("use TIMESTAMPDIFF(SECOND, earlier, later)"));
+            return Err(refuse().help("write (a - b) DAY TO SECOND, or TIMESTAMPDIFF(SECOND, b, a)"));
         }
         "+" | "-" if is_point(a) && b.is_integer() => {
             return Err(refuse().help("add an interval: + INTERVAL '1' DAY"));
         }
         _ => return Err(refuse()),
     }))
+}
+
+/// `(left - right) DAY TO SECOND`, or of years and months: the interval between two times of one type.
+///
+/// # Errors
+/// What is no time, or two types (kind Script).
+pub fn time_difference(left: Expr, right: Expr, months: bool) -> Result<Expr> {
+    let same = match (kind_of(&left), kind_of(&right)) {
+        (Type::Timestamp(_), Type::Timestamp(_))
+        | (Type::TimestampLtz(_), Type::TimestampLtz(_))
+        | (Type::Date, Type::Date)
+        | (Type::Time(_), Type::Time(_)) => true,
+        (Type::Null, other) | (other, Type::Null) => is_point(other),
+        _ => false,
+    };
+    if !same {
+        return Err(cannot_apply("-", &[&left, &right]).help("CAST one of them to the type of the other"));
+    }
+    let kind = if months { Type::IntervalYearMonth } else { Type::IntervalDaySecond };
+    Ok(strict(Function::Time(Time::Between), vec![right, left], kind))
 }
 
 fn unit_of(name: &str, expr: &Expr) -> Result<Unit> {
@@ -109,7 +129,7 @@ pub(super) fn function(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         "TIMESTAMPADD" => add(args).map(Some),
         "CURRENT_DATE" => now(Time::CurrentDate, Type::Date),
         "CURRENT_TIME" | "LOCALTIME" => now(Time::CurrentTime, Type::Time(0)),
-        "CURRENT_TIMESTAMP" | "NOW" => now(Time::CurrentTimestamp, Type::TimestampLtz(3)),
+        "CURRENT_TIMESTAMP" | "CURRENT_ROW_TIMESTAMP" | "NOW" => now(Time::CurrentTimestamp, Type::TimestampLtz(3)),
         "LOCALTIMESTAMP" => now(Time::LocalTimestamp, Type::Timestamp(3)),
         "DATE_FORMAT" => {
             args.count(2, 2)?;
@@ -204,7 +224,8 @@ fn difference(args: &mut Args) -> Result<Expr> {
     }
     let (from, to) = (args.take(), args.take());
     let fits = |expr: &Expr| kind_of(expr).is_timestamp() || matches!(kind_of(expr), Type::Date | Type::Null);
-    if !fits(&from) || !fits(&to) {
+    let both_times = matches!((kind_of(&from), kind_of(&to)), (Type::Time(_), Type::Time(_)));
+    if !both_times && (!fits(&from) || !fits(&to)) {
         return Err(cannot_apply("TIMESTAMPDIFF", &[&from, &to]));
     }
     let zoned = |expr: &Expr| matches!(kind_of(expr), Type::TimestampLtz(_));

@@ -1,6 +1,6 @@
 //! Which type comes out of which types: least restrictive types and the DECIMAL rules.
 
-use crate::types::{DataType, MAX_LENGTH, Type};
+use crate::types::{DataType, Field, MAX_LENGTH, Type};
 
 /// The most digits a DECIMAL holds.
 pub(super) const MAX_PRECISION: u8 = 38;
@@ -47,6 +47,17 @@ pub(super) fn common_kind(left: &Type, right: &Type) -> Option<Type> {
         (TimestampLtz(a), TimestampLtz(b)) => TimestampLtz(*a.max(b)),
         (Timestamp(a), TimestampLtz(b)) | (TimestampLtz(a), Timestamp(b)) => TimestampLtz(*a.max(b)),
         (Array(a), Array(b)) => Array(Box::new(common_type(&[(**a).clone(), (**b).clone()])?)),
+        (Map(k1, v1), Map(k2, v2)) => {
+            let both = |a: &DataType, b: &DataType| common_type(&[a.clone(), b.clone()]).map(Box::new);
+            Map(both(k1, k2)?, both(v1, v2)?)
+        }
+        (Row(a), Row(b)) if a.len() == b.len() => {
+            let field = |(a, b): (&Field, &Field)| {
+                let data_type = common_type(&[a.data_type.clone(), b.data_type.clone()])?;
+                Some(Field::new(a.name.clone(), data_type))
+            };
+            Row(a.iter().zip(b).map(field).collect::<Option<Vec<_>>>()?)
+        }
         _ => return None,
     })
 }

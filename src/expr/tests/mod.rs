@@ -1,6 +1,7 @@
 //! Expressions as text against what Flink 2.3 answered.
 
 mod cases;
+mod nested;
 mod recorded;
 mod rules;
 mod text;

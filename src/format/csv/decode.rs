@@ -6,23 +6,29 @@ use super::super::column::{Column, Values};
 use super::super::convert::{Misfit, push_csv, push_plain};
 use super::super::fast::{self, DayCache};
 use super::super::remedy;
-use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
+use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, excerpt, first_invalid, not_utf8};
+use super::CsvOptions;
+use super::header::Header;
+use super::nested::{Parts, Wrong};
 use super::scan::{Broken, Ending, RECORD, Scan, Syntax};
-use super::{CsvOptions, syntax_of};
 use crate::error::{Error, Result};
 use crate::types::{Schema, Type};
 
 /// Decodes the CSV records of a block.
 pub(crate) struct CsvDecoder {
     syntax: Syntax,
-    ignore_errors: bool,
+    options: CsvOptions,
     null_literal: Option<Vec<u8>>,
+    /// For fields that hold several values.
+    parts: Parts,
     /// Numbers and timestamps may be read without looking at the null literal.
     plain: bool,
+    /// Records may be read by the short cuts at all.
+    short_cuts: bool,
     /// For each column of the file, which of the projected columns takes it.
     plan: Vec<Option<usize>>,
-    /// Flink checks that no column is missing only where it reads all of them.
-    all_read: bool,
+    /// A record must have all fields. Flink checks that only where it reads all columns.
+    complete: bool,
     /// The window begins where the file does, so that the record at 0 may be a header.
     at_start: bool,
     /// Where the record starts that is read by the exact rules.
@@ -66,7 +72,7 @@ impl Field<'_> {
 
     #[inline(always)]
     fn text_end(&self, at: usize) -> usize {
-        let quoted = self.syntax.quote.is_some() && self.bytes.get(at).copied() == self.syntax.quote;
+        let quoted = self.syntax.quote.is_some_and(|quote| self.bytes.get(at) == Some(&quote.lead));
         if quoted { fast::NOWHERE } else { self.syntax.stops.find(self.bytes, at) }
     }
 }
@@ -79,24 +85,33 @@ enum Record {
 }
 
 impl CsvDecoder {
-    pub fn new(options: &CsvOptions, schema: &Schema, projection: &[usize], batch_rows: usize) -> Result<Self> {
+    /// `header`: what the file's fields are; without it they are the columns of `schema`.
+    pub fn new(
+        options: &CsvOptions,
+        schema: &Schema,
+        projection: &[usize],
+        batch_rows: usize,
+        header: Option<&Header>,
+    ) -> Result<Self> {
         if schema.is_empty() {
             return Err(Error::internal("a CSV table without columns"));
         }
-        let mut plan = vec![None; schema.len()];
-        for (position, index) in projection.iter().enumerate() {
-            if let Some(slot) = plan.get_mut(*index) {
-                *slot = Some(position);
-            }
-        }
+        let position = |column: usize| projection.iter().position(|projected| *projected == column);
+        let plan: Vec<Option<usize>> = match header {
+            Some(header) => header.columns.iter().map(|column| column.and_then(position)).collect(),
+            None => (0..schema.len()).map(position).collect(),
+        };
         let null_literal = options.null_literal.as_ref().map(|literal| literal.as_bytes().to_vec());
         let looks_plain = |b: &u8| b.is_ascii_digit() || *b == b'-';
+        let syntax = Syntax::new(options);
         Ok(CsvDecoder {
-            syntax: syntax_of(options),
-            ignore_errors: options.ignore_parse_errors,
+            short_cuts: !syntax.comments && !syntax.trim && !syntax.wide,
+            syntax,
+            parts: Parts::new(options),
             plain: !null_literal.as_ref().is_some_and(|literal| literal.first().is_some_and(looks_plain)),
             null_literal,
-            all_read: projection.len() == schema.len(),
+            complete: header.is_some() || projection.len() == schema.len(),
+            options: options.clone(),
             plan,
             at_start: false,
             record_at: 0,
@@ -112,13 +127,14 @@ impl CsvDecoder {
         let Some((last, others)) = self.plan.split_last() else { return at };
         let Rows { columns, count, batch_rows, .. } = &mut self.rows;
         let columns = columns.as_mut_slice();
-        let mut field = Field { syntax: &self.syntax, texts: self.null_literal.is_none(), plain: self.plain, bytes };
+        let texts = self.null_literal.is_none() && !self.options.empty_as_null;
+        let mut field = Field { syntax: &self.syntax, texts, plain: self.plain, bytes };
         let mut start = at;
         while start < end && *count < *batch_rows {
             let mut place = start;
             for plan in others {
                 let found = field.append(columns, *plan, place, &mut self.day);
-                if bytes.get(found) != Some(&field.syntax.delimiter) {
+                if bytes.get(found) != Some(&field.syntax.delimiter.lead) {
                     place = fast::NOWHERE;
                     break;
                 }
@@ -169,11 +185,17 @@ impl CsvDecoder {
         let Some(position) = self.plan[index] else { return Ok(scan) };
         let text = if start > end { self.scratch.as_slice() } else { &bytes[start..end] };
         let Some(column) = self.rows.columns.get_mut(position) else { return Ok(scan) };
-        if self.null_literal.as_deref() == Some(text) {
+        let wrong = if matches!(column.values, Values::Nested(_)) {
+            self.parts.push(column, text).err()
+        } else if self.null_literal.as_deref() == Some(text) || (self.options.empty_as_null && text.is_empty()) {
             column.push_null();
-        } else if let Err(misfit) = push_csv(column, text) {
-            if !self.ignore_errors {
-                let error = self.misfit(position, text, misfit);
+            None
+        } else {
+            push_csv(column, text).err().map(Wrong::Field)
+        };
+        if let Some(wrong) = wrong {
+            if !self.options.ignore_parse_errors {
+                let error = self.wrong(position, text, wrong);
                 return Err(Failure::At(at, error));
             }
             column.push_null();
@@ -181,7 +203,8 @@ impl CsvDecoder {
         Ok(scan)
     }
 
-    /// More fields than columns. Jackson lets one pass, if it is blank and the record's last.
+    /// More fields than columns. Jackson lets one pass, if it is blank and the record's last, and as many as there are
+    /// where that is wanted.
     #[cold]
     fn extra_field(&mut self, bytes: &[u8], record: usize, at: usize, eof: bool) -> Result<Record, Failure> {
         let scan = self.syntax.field(bytes, at, eof, &mut self.scratch);
@@ -189,29 +212,46 @@ impl CsvDecoder {
             Scan::Incomplete => return Ok(Record::Incomplete),
             Scan::Field { start, end, ending: Ending::Record, next } => {
                 let text = if start > end { self.scratch.as_slice() } else { &bytes[start..end] };
-                if text.iter().all(|b| *b <= b' ') {
+                if self.options.trailing_delimiter && text.iter().all(|b| *b <= b' ') {
                     return Ok(Record::Row(next));
                 }
             }
             _ => {}
         }
+        if self.options.ignore_trailing {
+            return Ok(match self.skip_record(bytes, at, eof) {
+                Record::Skipped(next) => Record::Row(next),
+                other => other,
+            });
+        }
         if self.skips_records() {
             return Ok(self.skip_record(bytes, at, eof));
         }
-        let columns = self.plan.len();
-        let error = Error::data(format!("the table has {columns} columns, but this record has more")).help(
-            "add the missing columns to the table, or set 'csv.ignore-parse-errors' = 'true' to skip such records",
+        let error = Error::data(format!("{}, but this record has more", self.expected())).help(
+            "add the missing columns to the table, or set 'csv.ignore-trailing-unmappable' = 'true' to read such \
+             records without the rest",
         );
         Err(Failure::At(self.place(record, at), error))
+    }
+
+    fn expected(&self) -> String {
+        let count = self.plan.len();
+        match self.options.header {
+            true => format!("the header has {count} fields"),
+            false => format!("the table has {count} columns"),
+        }
     }
 
     /// Fewer fields than columns: an error where all columns are read, else the rest is NULL.
     #[cold]
     fn missing_fields(&mut self, record: usize, found: usize, next: usize) -> Result<Record, Failure> {
-        if self.all_read && !self.ignore_errors {
-            let columns = self.plan.len();
+        let fails = self.options.fail_on_missing || (self.complete && !self.options.ignore_parse_errors);
+        if fails && self.skips_records() {
+            return Ok(Record::Skipped(next));
+        }
+        if fails {
             let found = if found == 1 { "1 field".to_string() } else { format!("{found} fields") };
-            let error = Error::data(format!("the table has {columns} columns, but this record has {found}"))
+            let error = Error::data(format!("{}, but this record has {found}", self.expected()))
                 .help("complete the record, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL");
             return Err(Failure::At(record, error));
         }
@@ -232,7 +272,7 @@ impl CsvDecoder {
         if self.skips_records() {
             return Ok(self.skip_record(bytes, resume, eof));
         }
-        let delimiter = char::from(self.syntax.delimiter).escape_debug();
+        let delimiter = self.options.delimiter.escape_debug();
         let error = match what {
             Broken::BehindQuote => {
                 let found = String::from_utf8_lossy(&bytes[at..bytes.len().min(at + 4)]).chars().next().unwrap_or(' ');
@@ -252,7 +292,7 @@ impl CsvDecoder {
 
     /// A record that is set aside is not just skipped: its error says why.
     fn skips_records(&self) -> bool {
-        self.ignore_errors && !self.rows.notes.set_aside
+        self.options.ignore_parse_errors && !self.rows.notes.set_aside
     }
 
     /// Sets the record aside that was read last; where the next one starts, unless that is not in the window.
@@ -282,14 +322,10 @@ impl CsvDecoder {
     /// The error of the record at `at`, with another remedy where that looks like a header.
     #[cold]
     fn header_or(&mut self, error: Error, bytes: &[u8], at: usize, eof: bool) -> Error {
-        if !(self.at_start && at == 0 && self.is_header(bytes, eof)) {
+        if self.options.header || !(self.at_start && at == 0 && self.is_header(bytes, eof)) {
             return error;
         }
-        let set = if self.syntax.comments { "" } else { " and set 'csv.allow-comments' = 'true'" };
-        error.help(format!(
-            "line 1 looks like a header, which Flink's CSV does not have: remove it (tail -n +2 FILE), \
-             or put # before it{set}"
-        ))
+        error.help("line 1 looks like a header: set 'csv.header' = 'true' to read it as one")
     }
 
     /// Whether a field of the window's first record equals its column's name, or all of them could name columns,
@@ -317,25 +353,45 @@ impl CsvDecoder {
     }
 
     #[cold]
-    fn misfit(&self, position: usize, text: &[u8], misfit: Misfit) -> Error {
+    fn wrong(&self, position: usize, text: &[u8], wrong: Wrong) -> Error {
         let (name, kind) = &self.rows.fields[position];
-        let remedy = if let Some(remedy) = remedy::time(name, kind, text, None) {
-            remedy
-        } else if text.is_empty() {
-            "set 'csv.null-literal' = '' to read empty fields as NULL, or 'csv.ignore-parse-errors' = 'true'"
-                .to_string()
-        } else {
-            "set 'csv.ignore-parse-errors' = 'true' to read it as NULL".to_string()
-        };
-        let a = remedy::article(kind);
-        match misfit {
-            Misfit::Text => Error::data(format!("column `{name}`: {} is not {a} {kind}", excerpt(text))).help(remedy),
-            Misfit::Nanoseconds => Error::data(format!(
-                "column `{name}`: {} is out of the range of {kind}, whose nanoseconds reach from 1677 to 2262",
-                excerpt(text)
-            ))
-            .help("declare the column with 6 fractional digits or fewer"),
+        match wrong {
+            Wrong::Field(misfit) => misplaced(name, kind, text, misfit),
+            Wrong::Part(part, kind, text, misfit) => misplaced(&format!("{name}{part}"), &kind, &text, misfit),
+            Wrong::Missing(wanted, found) => {
+                let parts = if found == 1 { "1 part".to_string() } else { format!("{found} parts") };
+                Error::data(format!(
+                    "column `{name}`: {} has {parts} between '{}', but {kind} wants {wanted}",
+                    excerpt(text),
+                    self.options.element_delimiter.escape_debug()
+                ))
+                .help("complete the field, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL")
+            }
         }
+    }
+}
+
+#[cold]
+fn misplaced(name: &str, kind: &Type, text: &[u8], misfit: Misfit) -> Error {
+    let a = remedy::article(kind);
+    let wanted = match kind {
+        Type::Binary(_) | Type::VarBinary(_) => format!("base 64 for {kind}"),
+        _ => format!("{a} {kind}"),
+    };
+    match misfit {
+        Misfit::Text => {
+            let remedy = if let Some(remedy) = remedy::time(name, kind, text, None) {
+                remedy
+            } else if text.is_empty() {
+                "set 'csv.null-literal' = '' to read empty fields as NULL, or 'csv.ignore-parse-errors' = 'true'"
+                    .to_string()
+            } else {
+                "set 'csv.ignore-parse-errors' = 'true' to read it as NULL".to_string()
+            };
+            Error::data(format!("column `{name}`: {} is not {wanted}", excerpt(text))).help(remedy)
+        }
+        Misfit::Range => Error::data(format!("column `{name}`: {} is out of the range of {kind}", excerpt(text)))
+            .help("declare the column with 9 fractional digits, which reach all years, or repair the file"),
     }
 }
 
@@ -348,7 +404,8 @@ impl TextDecoder for CsvDecoder {
             if at >= end {
                 return None;
             }
-            state = self.syntax.step(state, *bytes.get(at)?, before);
+            bytes.get(at)?;
+            state = self.syntax.step(state, bytes, at, before);
             before = bytes[at];
             at += 1;
         }
@@ -399,7 +456,7 @@ impl CsvDecoder {
         out: Output<'_>,
     ) -> Result<Step, Failure> {
         let mut invalid = *known_invalid;
-        let exact = self.syntax.comments || self.rows.notes.trace;
+        let exact = !self.short_cuts || self.rows.notes.trace;
         // A record to be set aside must be read by the exact rules, which know where it starts.
         let line = if self.rows.notes.set_aside && invalid < bytes.len() {
             memchr::memrchr(b'\n', &bytes[..invalid]).map_or(0, |found| found + 1)
@@ -407,8 +464,8 @@ impl CsvDecoder {
             invalid
         };
         loop {
-            if self.syntax.comments {
-                at = self.syntax.skip_comments(bytes, at);
+            if self.syntax.comments || self.syntax.trim {
+                at = self.syntax.skip_to_record(bytes, at);
                 if at > invalid && self.rows.notes.set_aside {
                     invalid = first_invalid(bytes, at, eof);
                     *known_invalid = invalid;
@@ -422,7 +479,7 @@ impl CsvDecoder {
                 self.rows.flush(out)?;
             }
             if read > invalid {
-                return Err(not_utf8(invalid));
+                return Err(not_utf8(bytes, invalid));
             }
             if read > at {
                 at = read;
@@ -435,7 +492,7 @@ impl CsvDecoder {
                     self.rows.roll_back();
                     self.rows.malformed += 1;
                     if next > invalid {
-                        return Err(not_utf8(invalid));
+                        return Err(not_utf8(bytes, invalid));
                     }
                     at = next;
                     continue;
@@ -444,26 +501,18 @@ impl CsvDecoder {
                     self.rows.roll_back();
                     return Ok(Step::More(at));
                 }
-                Err(Failure::At(place, _)) if place > invalid => return Err(not_utf8(invalid)),
+                Err(Failure::At(place, _)) if place > invalid => return Err(not_utf8(bytes, invalid)),
                 Err(Failure::At(place, error)) => {
                     return Err(Failure::At(place, self.header_or(error, bytes, at, eof)));
                 }
                 Err(failure) => return Err(failure),
             };
             if next > invalid {
-                return Err(not_utf8(invalid));
+                return Err(not_utf8(bytes, invalid));
             }
             self.rows.end_row(out)?;
             self.rows.trace(at..next);
             at = next;
         }
     }
-}
-
-#[cold]
-fn not_utf8(at: usize) -> Failure {
-    Failure::At(
-        at,
-        Error::data("the file is not UTF-8 here").help("convert the file to UTF-8, for instance with iconv"),
-    )
 }

@@ -2,37 +2,61 @@
 
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod header;
+pub(crate) mod nested;
 pub(crate) mod scan;
+mod special;
 
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-/// Flink's `csv.*` options.
+/// Flink's `csv.*` options, and `csv.header`, which is ours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CsvOptions {
     /// `csv.field-delimiter`
-    pub delimiter: u8,
+    pub delimiter: char,
     /// `csv.quote-character`; `None` with `csv.disable-quote-character`.
-    pub quote: Option<u8>,
+    pub quote: Option<char>,
     /// `csv.escape-character`
-    pub escape: Option<u8>,
+    pub escape: Option<char>,
+    /// `csv.array-element-delimiter`, also between the fields of a ROW.
+    pub element_delimiter: char,
     /// `csv.allow-comments`: lines that start with `#` are skipped, and so are blank lines.
     pub comments: bool,
     /// `csv.null-literal`
     pub null_literal: Option<String>,
     /// `csv.ignore-parse-errors`: a wrong field is NULL, a broken record is skipped.
     pub ignore_parse_errors: bool,
+    /// `csv.trim-spaces`: blanks around an unquoted field do not belong to it.
+    pub trim_spaces: bool,
+    /// `csv.empty-string-as-null`
+    pub empty_as_null: bool,
+    /// `csv.ignore-trailing-unmappable`: fields behind those of the table are skipped.
+    pub ignore_trailing: bool,
+    /// `csv.allow-trailing-comma`: one more field passes if it is blank.
+    pub trailing_delimiter: bool,
+    /// `csv.fail-on-missing-columns`: a record with fewer fields is wrong even where what is missing is not read.
+    pub fail_on_missing: bool,
+    /// `csv.header`: the first record of each file names its fields.
+    pub header: bool,
 }
 
 impl Default for CsvOptions {
     fn default() -> Self {
         CsvOptions {
-            delimiter: b',',
-            quote: Some(b'"'),
+            delimiter: ',',
+            quote: Some('"'),
             escape: None,
+            element_delimiter: ';',
             comments: false,
             null_literal: None,
             ignore_parse_errors: false,
+            trim_spaces: false,
+            empty_as_null: false,
+            ignore_trailing: false,
+            trailing_delimiter: true,
+            fail_on_missing: false,
+            header: false,
         }
     }
 }
@@ -47,23 +71,29 @@ impl CsvOptions {
                 .invalid("csv.quote-character", "none, because 'csv.disable-quote-character' is true")
                 .help("leave out one of the two"));
         }
-        // For nested columns, which are refused; accepted so that scripts run unchanged.
-        character(options, "csv.array-element-delimiter", false)?;
         // Flink writes decimals the same way whatever this says.
         options.take_bool("csv.write-bigdecimal-in-scientific-notation", true)?;
+        let elements = character(options, "csv.array-element-delimiter", false)?;
         Ok(CsvOptions {
             delimiter: character(options, "csv.field-delimiter", true)?.unwrap_or(defaults.delimiter),
             quote: if disabled { None } else { quote.or(defaults.quote) },
             escape: character(options, "csv.escape-character", false)?,
+            element_delimiter: elements.unwrap_or(defaults.element_delimiter),
             comments: options.take_bool("csv.allow-comments", false)?,
             null_literal: options.take("csv.null-literal"),
             ignore_parse_errors: options.take_bool("csv.ignore-parse-errors", false)?,
+            trim_spaces: options.take_bool("csv.trim-spaces", false)?,
+            empty_as_null: options.take_bool("csv.empty-string-as-null", false)?,
+            ignore_trailing: options.take_bool("csv.ignore-trailing-unmappable", false)?,
+            trailing_delimiter: options.take_bool("csv.allow-trailing-comma", true)?,
+            fail_on_missing: options.take_bool("csv.fail-on-missing-columns", false)?,
+            header: options.take_bool("csv.header", false)?,
         })
     }
 }
 
 /// An option that holds one character, with Java's escapes (`\t`, `\u0001`) where `escapes` is set.
-fn character(options: &mut Options, key: &str, escapes: bool) -> Result<Option<u8>> {
+fn character(options: &mut Options, key: &str, escapes: bool) -> Result<Option<char>> {
     let Some(value) = options.take(key) else { return Ok(None) };
     let mut characters = value.chars();
     let character = match (characters.next(), characters.as_str()) {
@@ -71,11 +101,18 @@ fn character(options: &mut Options, key: &str, escapes: bool) -> Result<Option<u
         (Some('\\'), rest) if escapes => unescape(rest),
         _ => None,
     };
-    let Some(character) = character else { return Err(options.invalid(key, "one character")) };
-    match u8::try_from(u32::from(character)) {
-        Ok(byte) if byte.is_ascii() && byte != b'\n' && byte != b'\r' => Ok(Some(byte)),
-        _ => Err(Error::unsupported(format!("'{key}' = '{value}' (a character beyond ASCII or a line end)"))
-            .at_place(options.place_of(key))),
+    match character {
+        Some('\n' | '\r') => Err(Error::unsupported(format!("a line end as '{key}'")).at_place(options.place_of(key))),
+        // A `char` of Java.
+        Some(character) if u32::from(character) <= 0xFFFF => Ok(Some(character)),
+        _ => {
+            let error = options.invalid(key, "a single character");
+            Err(if escapes {
+                error.help("a tab is '\\t', other control characters are as in '\\u0001'")
+            } else {
+                error
+            })
+        }
     }
 }
 
@@ -97,8 +134,4 @@ fn unescape(rest: &str) -> Option<char> {
             char::from_u32(code)
         }
     }
-}
-
-pub(crate) fn syntax_of(options: &CsvOptions) -> scan::Syntax {
-    scan::Syntax::new(options.delimiter, options.quote, options.escape, options.comments)
 }

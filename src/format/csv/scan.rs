@@ -3,15 +3,21 @@
 use memchr::memchr2;
 
 use super::super::fast::Stops;
+use super::CsvOptions;
+use super::special::{Special, is_continuation};
 
 /// The characters that mean something.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Syntax {
-    pub delimiter: u8,
-    pub quote: Option<u8>,
-    pub escape: Option<u8>,
+    pub delimiter: Special,
+    pub quote: Option<Special>,
+    pub escape: Option<Special>,
     pub comments: bool,
-    /// What may end an unquoted field.
+    /// Blanks around an unquoted field do not belong to it.
+    pub trim: bool,
+    /// One of the characters has more than one byte.
+    pub wide: bool,
+    /// What may end an unquoted field: bytes that must be looked at where one of the characters is wide.
     pub stops: Stops,
 }
 
@@ -60,104 +66,163 @@ pub(crate) enum Broken {
 }
 
 impl Syntax {
-    pub fn new(delimiter: u8, quote: Option<u8>, escape: Option<u8>, comments: bool) -> Self {
-        let stops = Stops::with_line_ends(delimiter, escape.unwrap_or(delimiter));
-        Syntax { delimiter, quote, escape, comments, stops }
+    pub fn new(options: &CsvOptions) -> Self {
+        let delimiter = Special::new(options.delimiter);
+        let (quote, escape) = (options.quote.map(Special::new), options.escape.map(Special::new));
+        Syntax {
+            delimiter,
+            quote,
+            escape,
+            comments: options.comments,
+            trim: options.trim_spaces,
+            wide: delimiter.is_wide() || [quote, escape].into_iter().flatten().any(Special::is_wide),
+            stops: Stops::with_line_ends(delimiter.lead, escape.unwrap_or(delimiter).lead),
+        }
     }
 
-    /// The state behind `byte`; `before` is the byte in front of it.
+    /// How many bytes behind a block must be known to judge its last character.
+    pub fn look_ahead(&self) -> usize {
+        if self.wide { 2 } else { 0 }
+    }
+
     #[inline]
-    pub fn step(&self, state: u8, byte: u8, before: u8) -> u8 {
+    fn is(&self, special: Option<Special>, bytes: &[u8], at: usize) -> bool {
+        special.is_some_and(|special| special.stands_at(bytes, at))
+    }
+
+    /// The state behind the byte at `at`; `before` is the byte in front of it. A character that means something does
+    /// so at its first byte; the others change nothing.
+    #[inline]
+    pub fn step(&self, state: u8, bytes: &[u8], at: usize, before: u8) -> u8 {
+        let byte = bytes[at];
         let line_end = byte == b'\n' || byte == b'\r';
+        let rest = is_continuation(byte);
         match state {
             RECORD if self.comments && byte == b' ' => RECORD,
             RECORD if self.comments && byte == b'#' => COMMENT,
+            RECORD | FIELD if self.is_leading_blank(bytes, at) => state,
+            // The rest of the escape or quote itself.
+            ESCAPE_PLAIN | ESCAPE_QUOTED | CLOSED if rest => state,
             ESCAPE_PLAIN => PLAIN,
             ESCAPE_QUOTED => QUOTED,
-            QUOTED if Some(byte) == self.quote => CLOSED,
-            QUOTED if Some(byte) == self.escape => ESCAPE_QUOTED,
+            QUOTED if self.is(self.quote, bytes, at) => CLOSED,
+            QUOTED if self.is(self.escape, bytes, at) => ESCAPE_QUOTED,
             QUOTED => QUOTED,
-            CLOSED if Some(byte) == self.quote && before == byte => QUOTED,
-            CLOSED if byte == self.delimiter => FIELD,
+            CLOSED if self.is(self.quote, bytes, at) && self.quote.is_some_and(|quote| quote.ends_with(before)) => {
+                QUOTED
+            }
+            CLOSED if self.delimiter.stands_at(bytes, at) => FIELD,
             CLOSED if line_end => RECORD,
             CLOSED if byte <= b' ' => CLOSED,
             CLOSED => FIELD,
             _ if line_end => RECORD,
             COMMENT => COMMENT,
-            RECORD | FIELD if Some(byte) == self.quote => QUOTED,
-            // The rest of a long character behind a closing quote, which Jackson takes as one.
-            FIELD if is_continuation(byte) => FIELD,
-            _ if byte == self.delimiter => FIELD,
-            _ if Some(byte) == self.escape => ESCAPE_PLAIN,
+            RECORD | FIELD if self.is(self.quote, bytes, at) => QUOTED,
+            // The rest of the delimiter, or of a long character behind a closing quote, which Jackson takes as one.
+            FIELD if rest => FIELD,
+            _ if self.delimiter.stands_at(bytes, at) => FIELD,
+            _ if self.is(self.escape, bytes, at) => ESCAPE_PLAIN,
             _ => PLAIN,
         }
     }
 
-    /// The state behind all of `bytes`, for each state before them.
-    pub fn transition(&self, bytes: &[u8], before: u8) -> [u8; 8] {
+    /// A blank in front of a field, where those do not count.
+    #[inline]
+    fn is_leading_blank(&self, bytes: &[u8], at: usize) -> bool {
+        self.trim
+            && bytes.get(at).is_some_and(|byte| *byte <= b' ' && !matches!(byte, b'\n' | b'\r'))
+            && !self.delimiter.stands_at(bytes, at)
+    }
+
+    /// The state behind the first `length` of `bytes`, for each state before them.
+    pub fn transition(&self, bytes: &[u8], length: usize, before: u8) -> [u8; 8] {
         let mut states: [u8; 8] = std::array::from_fn(|state| state as u8);
         let mut before = before;
         let mut at = 0;
         // Most states flow together within a field or two; then only what is still distinct goes on.
-        while at < bytes.len() && (at < 64 || self.comments) && distinct(&states) > 2 {
-            states = states.map(|state| self.step(state, bytes[at], before));
+        while at < length && (at < 64 || self.comments) && distinct(&states) > 2 {
+            states = states.map(|state| self.step(state, bytes, at, before));
             before = bytes[at];
             at += 1;
         }
         let mut ends: [Option<u8>; 8] = [None; 8];
-        states.map(|state| *ends[usize::from(state)].get_or_insert_with(|| self.run(state, bytes, at, before)))
+        states
+            .map(|state| *ends[usize::from(state)].get_or_insert_with(|| self.run(state, (bytes, length), at, before)))
     }
 
-    /// The state behind `bytes[at..]`, by leaps from one meaningful character to the next.
-    fn run(&self, mut state: u8, bytes: &[u8], mut at: usize, mut before: u8) -> u8 {
-        while at < bytes.len() {
+    /// The state behind `bytes[at..length]`, by leaps from one meaningful character to the next.
+    fn run(&self, mut state: u8, (bytes, length): (&[u8], usize), mut at: usize, mut before: u8) -> u8 {
+        let leaps = !self.comments && !self.trim;
+        while at < length {
             if state == FIELD && is_continuation(bytes[at]) {
                 // Step by step through what `outside` would take for a field.
-            } else if !self.comments && matches!(state, RECORD | FIELD | PLAIN) {
-                let Some(found) = self.find_special(&bytes[at..]) else { return self.outside(bytes[bytes.len() - 1]) };
+            } else if leaps && matches!(state, RECORD | FIELD | PLAIN) {
+                let Some(found) = self.find_special(&bytes[at..length]) else { return self.outside(bytes, at, length) };
                 if found > 0 {
                     before = bytes[at + found - 1];
-                    state = self.outside(before);
+                    state = self.outside(bytes, at, at + found);
                     at += found;
                 }
             } else if state == QUOTED {
-                let Some(found) = self.find_special(&bytes[at..]) else { return QUOTED };
+                let Some(found) = self.find_special(&bytes[at..length]) else { return QUOTED };
                 if found > 0 {
                     before = bytes[at + found - 1];
                     at += found;
                 }
             }
-            state = self.step(state, bytes[at], before);
+            state = self.step(state, bytes, at, before);
             before = bytes[at];
             at += 1;
         }
         state
     }
 
-    /// The state outside of quotes behind `byte`, which is neither quote nor escape.
-    fn outside(&self, byte: u8) -> u8 {
-        match byte {
-            b'\n' | b'\r' => RECORD,
-            _ if byte == self.delimiter => FIELD,
-            _ => PLAIN,
-        }
+    /// The state outside of quotes behind `bytes[from..end]`, in which neither quote nor escape begins.
+    fn outside(&self, bytes: &[u8], from: usize, end: usize) -> u8 {
+        let range = &bytes[from..end];
+        let delimiter = match range.last() {
+            Some(b'\n' | b'\r') => return RECORD,
+            last if !self.wide => last == Some(&self.delimiter.lead),
+            // It counts from its first byte on.
+            _ => range
+                .iter()
+                .rposition(|byte| !is_continuation(*byte))
+                .is_some_and(|last| self.delimiter.stands_at(bytes, from + last)),
+        };
+        if delimiter { FIELD } else { PLAIN }
     }
 
     fn find_special(&self, bytes: &[u8]) -> Option<usize> {
         match (self.quote, self.escape) {
             (None, None) => None,
-            (Some(quote), escape) => memchr2(quote, escape.unwrap_or(quote), bytes),
-            (None, Some(escape)) => memchr::memchr(escape, bytes),
+            (Some(quote), escape) => memchr2(quote.lead, escape.unwrap_or(quote).lead, bytes),
+            (None, Some(escape)) => memchr::memchr(escape.lead, bytes),
         }
     }
 
-    /// The offset of the record that starts at `at` or, where comments are allowed, behind the blank
-    /// and comment lines there.
-    pub fn skip_comments(&self, bytes: &[u8], mut at: usize) -> usize {
+    /// The end of an unquoted field's text from `at` on: a delimiter, an escape or a line end.
+    #[inline]
+    fn find_stop(&self, bytes: &[u8], at: usize, eof: bool) -> usize {
+        let mut found = self.stops.find(bytes, at);
+        while self.wide && bytes.get(found).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
+            let meant = self.delimiter.stands_at(bytes, found) || self.is(self.escape, bytes, found);
+            // Cut off by the end of the window, it cannot be told.
+            if meant || (!eof && found + self.look_ahead() >= bytes.len()) {
+                break;
+            }
+            found = self.stops.find(bytes, found + 1);
+        }
+        found
+    }
+
+    /// The offset of the record that starts at `at` or, where comments are allowed or blanks do not count, behind
+    /// those there.
+    pub fn skip_to_record(&self, bytes: &[u8], mut at: usize) -> usize {
         while let Some(byte) = bytes.get(at) {
             match byte {
-                b' ' | b'\n' | b'\r' => at += 1,
-                b'#' => at += memchr2(b'\n', b'\r', &bytes[at..]).unwrap_or(bytes.len() - at),
+                b' ' | b'\n' | b'\r' if self.comments => at += 1,
+                b'#' if self.comments => at += memchr2(b'\n', b'\r', &bytes[at..]).unwrap_or(bytes.len() - at),
+                _ if self.is_leading_blank(bytes, at) => at += 1,
                 _ => break,
             }
         }
@@ -165,15 +230,26 @@ impl Syntax {
     }
 
     /// The field that starts at `at`.
-    pub fn field(&self, bytes: &[u8], at: usize, eof: bool, scratch: &mut Vec<u8>) -> Scan {
-        if self.quote.is_some() && bytes.get(at).copied() == self.quote {
-            return self.quoted(bytes, at + 1, eof, scratch);
+    pub fn field(&self, bytes: &[u8], mut at: usize, eof: bool, scratch: &mut Vec<u8>) -> Scan {
+        while self.is_leading_blank(bytes, at) {
+            at += 1;
         }
-        let end = self.stops.find(bytes, at);
-        if self.escape.is_some() && bytes.get(end).copied() == self.escape {
-            return self.escaped(bytes, at, end, eof, scratch);
+        if let Some(quote) = self.quote
+            && quote.stands_at(bytes, at)
+        {
+            return self.quoted(bytes, at + quote.length, quote, eof, scratch);
         }
-        self.ending(bytes, at, end, end, eof)
+        let mut end = self.find_stop(bytes, at, eof);
+        if let Some(escape) = self.escape
+            && escape.stands_at(bytes, end)
+        {
+            return self.escaped(bytes, (at, end), escape, eof, scratch);
+        }
+        let stop = end;
+        while self.trim && end > at && bytes[end - 1] <= b' ' {
+            end -= 1;
+        }
+        self.ending(bytes, at, end, stop, eof)
     }
 
     /// The field from `start` to `end`, with its terminator at `stop`.
@@ -181,84 +257,117 @@ impl Syntax {
     fn ending(&self, bytes: &[u8], start: usize, end: usize, stop: usize, eof: bool) -> Scan {
         let field = |ending, next| Scan::Field { start, end, ending, next };
         match bytes.get(stop) {
-            Some(byte) if *byte == self.delimiter => field(Ending::Delimiter, stop + 1),
+            _ if self.delimiter.stands_at(bytes, stop) => field(Ending::Delimiter, stop + self.delimiter.length),
             Some(b'\r') => match bytes.get(stop + 1) {
                 Some(b'\n') => field(Ending::Record, stop + 2),
                 Some(_) => field(Ending::Record, stop + 1),
                 None if eof => field(Ending::Record, stop + 1),
                 None => Scan::Incomplete,
             },
-            Some(_) => field(Ending::Record, stop + 1),
+            Some(b'\n') => field(Ending::Record, stop + 1),
             None if eof => field(Ending::Record, stop),
-            None => Scan::Incomplete,
+            // The window ends, perhaps within a character.
+            _ => Scan::Incomplete,
         }
     }
 
-    fn escaped(&self, bytes: &[u8], start: usize, first: usize, eof: bool, scratch: &mut Vec<u8>) -> Scan {
+    fn escaped(
+        &self,
+        bytes: &[u8],
+        (start, first): (usize, usize),
+        escape: Special,
+        eof: bool,
+        scratch: &mut Vec<u8>,
+    ) -> Scan {
         scratch.clear();
         scratch.extend_from_slice(&bytes[start..first]);
         let mut at = first;
-        while Some(bytes.get(at).copied()) == Some(self.escape) {
-            match bytes.get(at + 1) {
+        while escape.stands_at(bytes, at) {
+            let behind = at + escape.length;
+            match bytes.get(behind) {
                 Some(byte) => scratch.push(unescape(*byte)),
-                None if eof => return Scan::Broken { at, resume: at + 1, what: Broken::MissingEscaped },
+                None if eof => return Scan::Broken { at, resume: behind, what: Broken::MissingEscaped },
                 None => return Scan::Incomplete,
             }
-            let end = self.stops.find(bytes, at + 2);
-            scratch.extend_from_slice(&bytes[at + 2..end]);
+            let end = self.find_stop(bytes, behind + 1, eof);
+            scratch.extend_from_slice(&bytes[behind + 1..end]);
             at = end;
+        }
+        while self.trim && scratch.last().is_some_and(|byte| *byte <= b' ') {
+            scratch.pop();
         }
         self.ending(bytes, 1, 0, at, eof)
     }
 
-    fn quoted(&self, bytes: &[u8], start: usize, eof: bool, scratch: &mut Vec<u8>) -> Scan {
+    fn quoted(&self, bytes: &[u8], start: usize, quote: Special, eof: bool, scratch: &mut Vec<u8>) -> Scan {
         let mut copied = false;
         let (mut from, mut at) = (start, start);
         let end = loop {
             let Some(found) = bytes.get(at..).and_then(|rest| self.find_special(rest)) else {
-                let missing = Scan::Broken { at: start - 1, resume: bytes.len(), what: Broken::MissingQuote };
+                let missing =
+                    Scan::Broken { at: start - quote.length, resume: bytes.len(), what: Broken::MissingQuote };
                 return if eof { missing } else { Scan::Incomplete };
             };
             at += found;
-            let next = bytes.get(at + 1).copied();
-            if next.is_none() && !eof {
+            let is_quote = quote.stands_at(bytes, at);
+            let length = match self.escape {
+                _ if is_quote => quote.length,
+                Some(escape) if escape.stands_at(bytes, at) => escape.length,
+                // Another character with the same first byte, or one that the window cuts off.
+                _ if at + self.look_ahead() < bytes.len() || eof => {
+                    at += 1;
+                    continue;
+                }
+                _ => return Scan::Incomplete,
+            };
+            let behind = at + length;
+            if behind + if is_quote { quote.length } else { 1 } > bytes.len() && !eof {
                 return Scan::Incomplete;
             }
-            let is_quote = Some(bytes[at]) == self.quote;
-            if is_quote && next != self.quote {
+            if is_quote && !quote.stands_at(bytes, behind) {
                 break at;
             }
-            let Some(next) = next else {
-                return Scan::Broken { at, resume: at + 1, what: Broken::MissingEscaped };
+            let Some(next) = bytes.get(behind) else {
+                return Scan::Broken { at, resume: behind, what: Broken::MissingEscaped };
             };
             if !copied {
                 scratch.clear();
                 copied = true;
             }
             scratch.extend_from_slice(&bytes[from..at]);
-            scratch.push(if is_quote { next } else { unescape(next) });
-            at += 2;
+            if is_quote {
+                quote.write(scratch);
+                at = behind + quote.length;
+            } else {
+                scratch.push(unescape(*next));
+                at = behind + 1;
+            }
             from = at;
         };
-        let mut stop = end + 1;
-        while bytes.get(stop).is_some_and(|b| *b <= b' ' && *b != self.delimiter && !matches!(b, b'\n' | b'\r')) {
+        if copied {
+            scratch.extend_from_slice(&bytes[from..end]);
+            return self.closed(bytes, end, (1, 0), quote, eof);
+        }
+        self.closed(bytes, end, (start, end), quote, eof)
+    }
+
+    /// The field whose closing quote is at `close`; `text` as in [`Scan::Field`].
+    fn closed(&self, bytes: &[u8], close: usize, text: (usize, usize), quote: Special, eof: bool) -> Scan {
+        let mut stop = close + quote.length;
+        while bytes.get(stop).is_some_and(|b| *b <= b' ' && !matches!(b, b'\n' | b'\r'))
+            && !self.delimiter.stands_at(bytes, stop)
+        {
             stop += 1;
         }
-        if bytes.get(stop).is_some_and(|b| *b > b' ' && *b != self.delimiter) {
+        if bytes.get(stop).is_some_and(|b| *b > b' ') && !self.delimiter.stands_at(bytes, stop) {
+            if self.wide && stop + self.look_ahead() >= bytes.len() && !eof {
+                return Scan::Incomplete;
+            }
             let rest = bytes[stop + 1..].iter().take_while(|b| is_continuation(**b)).count();
             return Scan::Broken { at: stop, resume: stop + 1 + rest, what: Broken::BehindQuote };
         }
-        if copied {
-            scratch.extend_from_slice(&bytes[from..end]);
-            return self.ending(bytes, 1, 0, stop, eof);
-        }
-        self.ending(bytes, start, end, stop, eof)
+        self.ending(bytes, text.0, text.1, stop, eof)
     }
-}
-
-/// The second or a later byte of a character.
-fn is_continuation(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
 }
 
 fn unescape(byte: u8) -> u8 {

@@ -1,57 +1,44 @@
 //! JSON lines into columns.
 
-use std::collections::HashMap;
-
-use super::super::column::Values;
-use super::super::convert::{JsonKind, Misfit, push_json};
+use super::super::convert::Misfit;
+use super::super::nested::Names;
 use super::super::remedy;
-use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, excerpt, first_invalid};
+use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, encoding_error, excerpt, first_invalid};
 use super::JsonOptions;
-use super::encode::string;
 use super::shape::{Reader, Shape};
 use super::token::{Fault, Token, Tokens};
+use super::value::{Converter, Misplaced, Wrong, path};
 use crate::error::{Error, Result};
-use crate::types::Schema;
+use crate::types::{Schema, Type};
 
 /// Decodes the JSON lines of a block.
 pub(crate) struct JsonDecoder {
     options: JsonOptions,
     rows: Rows,
-    names: HashMap<Vec<u8>, usize>,
+    names: Names,
+    converter: Converter,
     shape: Option<Shape>,
     /// Lines that had another shape than the one before; the more, the more rarely a shape is learnt.
     surprises: u64,
     /// The window begins where the file does.
     at_start: bool,
     reader: Reader,
-    scratch: Vec<u8>,
-}
-
-/// What is wrong with a line, at an offset in it.
-enum Wrong {
-    Syntax(Fault),
-    Field(usize, Error),
-}
-
-impl From<Fault> for Wrong {
-    fn from(fault: Fault) -> Self {
-        Wrong::Syntax(fault)
-    }
 }
 
 impl JsonDecoder {
     pub fn new(options: &JsonOptions, schema: &Schema, projection: &[usize], batch_rows: usize) -> Result<Self> {
         let rows = Rows::new(schema, projection, batch_rows)?;
-        let names = rows.fields.iter().enumerate().map(|(i, (name, _))| (name.as_bytes().to_vec(), i)).collect();
+        let names = Names::new(rows.fields.iter().map(|(name, _)| name.as_str()));
+        let converter = Converter::new(options, &rows.columns);
         Ok(JsonDecoder {
-            reader: Reader::new(options.timestamps),
+            reader: Reader::new(options.timestamps, converter.strict()),
+            converter,
             options: options.clone(),
             rows,
             names,
             shape: None,
             surprises: 0,
             at_start: false,
-            scratch: Vec::new(),
         })
     }
 
@@ -80,91 +67,35 @@ impl JsonDecoder {
         Ok(Ok(()))
     }
 
-    /// The fields of the object that was just opened, step by step as Flink takes them: it stops
-    /// converting after as many hits as there are columns, and with ignored errors it walks into a container
-    /// that a column could not take.
     fn object(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Wrong> {
-        let columns = self.rows.columns.len();
-        let mut hits = 0;
-        let mut token = advance(tokens)?;
-        while token != Token::EndObject {
-            if hits < columns {
-                let column = self.names.get(tokens.value()).copied();
-                token = advance(tokens)?;
-                if let Some(column) = column {
-                    self.field(tokens, token, column)?;
-                    token = advance(tokens)?;
-                    hits += 1;
-                    continue;
-                }
-            }
-            if matches!(token, Token::StartObject | Token::StartArray) {
-                super::token::skip_value(tokens, token)?;
-            }
-            token = advance(tokens)?;
-        }
-        for (index, column) in self.rows.columns.iter_mut().enumerate() {
-            if column.len() == self.rows.count {
-                if hits < columns && self.options.fail_on_missing_field {
-                    let name = &self.rows.fields[index].0;
-                    let error = Error::data(format!("this line has no field '{name}'"))
-                        .help("set 'json.fail-on-missing-field' = 'false' to read it as NULL");
-                    return Err(Wrong::Field(0, error));
-                }
-                column.push_null();
-            }
-        }
-        Ok(())
-    }
-
-    fn field(&mut self, tokens: &mut Tokens<'_>, token: Token, index: usize) -> Result<(), Wrong> {
-        let start = tokens.start;
-        let column = &mut self.rows.columns[index];
-        // The last of several fields of one name counts.
-        column.truncate(self.rows.count);
-        let kind = match token {
-            Token::Null => {
-                column.push_null();
-                return Ok(());
-            }
-            Token::Text => JsonKind::Text,
-            Token::Integer => JsonKind::Integer,
-            Token::Fraction => JsonKind::Fraction,
-            _ => JsonKind::Other,
-        };
-        let container = matches!(token, Token::StartObject | Token::StartArray);
-        let result = if container && matches!(column.values, Values::Text(_)) {
-            self.scratch.clear();
-            let copied = copy_compact(tokens, token, &mut self.scratch);
-            copied.map(|()| push_json(column, kind, &self.scratch, self.options.timestamps))?
-        } else {
-            push_json(column, kind, tokens.value(), self.options.timestamps)
-        };
-        if let Err(misfit) = result {
-            if !self.options.ignore_parse_errors {
-                let error = self.misfit(index, tokens.value(), misfit);
-                return Err(Wrong::Field(start, error));
-            }
-            column.push_null();
-        }
-        Ok(())
+        let Rows { columns, count, .. } = &mut self.rows;
+        self.converter.object(tokens, &self.names, columns, *count)
     }
 
     #[cold]
-    fn misfit(&self, index: usize, text: &[u8], misfit: Misfit) -> Error {
-        let (name, kind) = &self.rows.fields[index];
+    fn misfit(&self, value: &Misplaced) -> Error {
+        let Misplaced { kind, text, misfit, .. } = value;
+        let name = path(&value.path);
         match misfit {
             Misfit::Text => {
                 let ignore = || "set 'json.ignore-parse-errors' = 'true' to read it as NULL".to_string();
-                let remedy = remedy::time(name, kind, text, Some(self.options.timestamps)).unwrap_or_else(ignore);
+                let style = Some(self.options.timestamps);
+                let timed = match value.path.len() {
+                    1 => remedy::time(&name, kind, text, style),
+                    _ => remedy::form(kind, text, style),
+                };
                 let a = remedy::article(kind);
-                Error::data(format!("column `{name}`: {} is not {a} {kind}", excerpt(text))).help(remedy)
+                let wanted = match kind {
+                    Type::Row(_) | Type::Map(..) => format!("a JSON object for {kind}"),
+                    Type::Array(_) => format!("a JSON array for {kind}"),
+                    Type::Binary(_) | Type::VarBinary(_) => format!("base 64 for {kind}"),
+                    _ => format!("{a} {kind}"),
+                };
+                Error::data(format!("column `{name}`: {} is not {wanted}", excerpt(text)))
+                    .help(timed.unwrap_or_else(ignore))
             }
-            Misfit::Nanoseconds => Error::data(format!(
-                "column `{name}`: {} is out of the range of {kind}, whose nanoseconds reach from 1677 to 2262",
-                excerpt(text)
-            ))
-            .help("declare the column with 6 fractional digits or fewer"),
+            Misfit::Range => Error::data(format!("column `{name}`: {} is out of the range of {kind}", excerpt(text)))
+                .help("declare the column with 9 fractional digits, which reach all years, or repair the file"),
         }
     }
 
@@ -196,7 +127,7 @@ impl JsonDecoder {
         if self.surprises > 256 && !self.surprises.is_multiple_of(64) {
             return;
         }
-        let shape = Shape::learn(line, self.rows.columns.len(), |name| self.names.get(name).copied());
+        let shape = Shape::learn(line, self.rows.columns.len(), |name| self.names.position(name, 0));
         self.shape = shape.filter(|shape| shape.is_complete() || !self.options.fail_on_missing_field);
     }
 
@@ -219,7 +150,7 @@ impl JsonDecoder {
             None => (0, line),
         };
         let wrong = if invalid < end && self.reads_to(line, invalid - at) {
-            Wrong::Field(invalid - at - bom, not_utf8())
+            Wrong::Encoding(invalid - at - bom)
         } else {
             let read = self.line(line, out)?;
             self.rows.trace(at..end);
@@ -237,7 +168,13 @@ impl JsonDecoder {
             return Ok(());
         }
         let (place, error) = match wrong {
-            Wrong::Field(place, error) => (place, error),
+            Wrong::Encoding(place) => (place, encoding_error(line, place)),
+            Wrong::Value(value) => (value.at, self.misfit(&value)),
+            Wrong::Missing(place, steps) => {
+                let error = Error::data(format!("this line has no field '{}'", path(&steps)))
+                    .help("set 'json.fail-on-missing-field' = 'false' to read it as NULL");
+                (place, error)
+            }
             Wrong::Syntax(fault) => {
                 let near = &line[fault.at.min(line.len())..];
                 let found = if near.is_empty() { String::new() } else { format!(", found {}", excerpt(near)) };
@@ -267,54 +204,8 @@ impl JsonDecoder {
     }
 }
 
-fn advance(tokens: &mut Tokens<'_>) -> Result<Token, Fault> {
-    tokens.next()?.ok_or(Fault { at: tokens.position(), what: "the line ends inside the document" })
-}
-
 fn not_an_object(at: usize) -> Wrong {
     Wrong::Syntax(Fault { at, what: "expected '{'" })
-}
-
-fn not_utf8() -> Error {
-    Error::data("the file is not UTF-8 here").help("convert the file to UTF-8, for instance with iconv")
-}
-
-/// Writes the container whose first token is `first` without blanks, as Jackson's tree prints it.
-fn copy_compact(tokens: &mut Tokens<'_>, first: Token, out: &mut Vec<u8>) -> Result<(), Fault> {
-    let mut depth = 0usize;
-    let mut token = first;
-    let mut comma = false;
-    loop {
-        if comma && !matches!(token, Token::EndObject | Token::EndArray) {
-            out.push(b',');
-        }
-        comma = !matches!(token, Token::StartObject | Token::StartArray | Token::Name);
-        match token {
-            Token::StartObject | Token::StartArray => {
-                depth += 1;
-                out.extend_from_slice(tokens.value());
-            }
-            Token::EndObject | Token::EndArray => {
-                depth = depth.saturating_sub(1);
-                out.extend_from_slice(tokens.value());
-            }
-            Token::Name | Token::Text => {
-                string(out, &String::from_utf8_lossy(tokens.value()));
-                if token == Token::Name {
-                    out.push(b':');
-                }
-            }
-            Token::Fraction => {
-                let number = super::super::parse::double(tokens.value()).unwrap_or(f64::NAN);
-                crate::numbers::double(out, number);
-            }
-            _ => out.extend_from_slice(tokens.value()),
-        }
-        if depth == 0 {
-            return Ok(());
-        }
-        token = advance(tokens)?;
-    }
 }
 
 impl TextDecoder for JsonDecoder {
@@ -334,6 +225,10 @@ impl TextDecoder for JsonDecoder {
         while at < end {
             if let Some(next) = self.shaped_line(bytes, at, eof, invalid) {
                 self.rows.end_row(out)?;
+                if next > invalid {
+                    // Behind the document, where Flink does not look.
+                    invalid = first_invalid(bytes, next, eof);
+                }
                 at = next;
                 continue;
             }

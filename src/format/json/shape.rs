@@ -2,6 +2,7 @@
 //! the same, so a line is read by comparing these pieces and converting what lies between them.
 
 use super::token::{Fault, Token, Tokens, number, skip_value};
+use super::value::{Converter, Wrong, advance};
 use crate::format::column::{Column, Values};
 use crate::format::convert::{JsonKind, push_json, push_plain};
 use crate::format::fast::{DayCache, Stops};
@@ -39,11 +40,13 @@ pub(crate) struct Reader {
     pub style: TimestampStyle,
     pub day: DayCache,
     stops: Stops,
+    /// For containers; a value that does not fit ends the short cut.
+    strict: Converter,
 }
 
 impl Reader {
-    pub fn new(style: TimestampStyle) -> Self {
-        Reader { style, day: DayCache::default(), stops: Stops::new(b'"', b'\\') }
+    pub fn new(style: TimestampStyle, strict: Converter) -> Self {
+        Reader { style, day: DayCache::default(), stops: Stops::new(b'"', b'\\'), strict }
     }
 }
 
@@ -170,8 +173,22 @@ impl Reader {
                 }
                 _ => None,
             },
+            b'{' | b'[' => self.container(column, bytes, at),
             _ => None,
         }
+    }
+
+    /// A container by the exact rules. It belongs to one line.
+    #[inline(never)]
+    fn container(&mut self, column: &mut Column, bytes: &[u8], at: usize) -> Option<usize> {
+        let line = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+        let mut tokens = Tokens::new(&bytes[..line], at);
+        let mut converted = || -> Result<usize, Wrong> {
+            let first = advance(&mut tokens)?;
+            self.strict.value(&mut tokens, first, column)?;
+            Ok(tokens.position())
+        };
+        converted().ok()
     }
 
     fn other_text(&self, column: &mut Column, bytes: &[u8], at: usize) -> Option<usize> {
@@ -213,8 +230,7 @@ impl Reader {
                 let line = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
                 let skipped = || -> Result<usize, Fault> {
                     let mut tokens = Tokens::new(&bytes[..line], at);
-                    let unfinished = Fault { at, what: "" };
-                    let first = tokens.next()?.ok_or(unfinished)?;
+                    let first = advance(&mut tokens)?;
                     skip_value(&mut tokens, first)?;
                     Ok(tokens.position())
                 };

@@ -1,24 +1,25 @@
 //! Row groups into columns of the declared types.
 
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
     RowSelector,
 };
-use parquet::basic::{Compression, Type as Physical};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::cast::{cast, fits, flink_type};
+use super::guard::guarded;
+use super::int96;
 use crate::error::{Error, Result};
 use crate::format::InputFile;
 use crate::format::remedy;
+use crate::format::rows::rows_as_json;
 use crate::format::text::Output;
-use crate::types::{Schema, Type};
+use crate::types::{Field as Declared, Schema, Type};
 
 /// Longer row groups are read in several blocks. To skip the rows before a block costs little: whole pages are passed
 /// over by their headers.
@@ -45,10 +46,21 @@ pub struct ParquetReader {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     blocks: Vec<Block>,
-    /// For each column of the result, its place among the columns that the mask lets through.
-    places: Vec<usize>,
+    /// For each column of the result, its place among the columns that the mask lets through; `None`: the file has it
+    /// not.
+    places: Vec<Option<usize>>,
     kinds: Vec<(String, Type)>,
     schema: SchemaRef,
+    micros: Option<Micros>,
+}
+
+/// INT96 columns of TIMESTAMP(7) to TIMESTAMP(9), which are read a second time, in microseconds.
+#[derive(Debug)]
+struct Micros {
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    /// For each column of the result, its place among those.
+    places: Vec<Option<usize>>,
 }
 
 impl ParquetReader {
@@ -62,24 +74,39 @@ impl ParquetReader {
             return Err(Error::data("an empty file is no Parquet file").in_file(path).help("remove the file"));
         }
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| no_parquet(path, error))?;
+        let damaged = |what: String| no_parquet(path, ParquetError::General(what));
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, options)).map_err(damaged)?;
+        let metadata = metadata.map_err(|error| no_parquet(path, error))?;
         let fields: Vec<_> = projection.iter().filter_map(|index| schema.fields.get(*index)).cloned().collect();
         let mut roots = Vec::with_capacity(fields.len());
         for field in &fields {
-            roots.push(find(path, &metadata, &field.name, &field.data_type.kind)?);
+            roots.push(find(path, &metadata, field)?);
         }
-        let metadata = with_exact_int96(path, metadata, &fields, &roots)?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
+        let units = |wide| {
+            let units = guarded(|| int96::with_declared_units(&metadata, &fields, &roots, wide)).map_err(damaged)?;
+            units.map_err(|error| no_parquet(path, error))
+        };
+        let int96::Units { metadata, wide } = units(TimeUnit::Nanosecond)?;
+        let micros = match wide.is_empty() {
+            true => None,
+            false => Some(Micros {
+                mask: ProjectionMask::roots(metadata.parquet_schema(), wide.iter().copied()),
+                metadata: units(TimeUnit::Microsecond)?.metadata,
+                places: roots.iter().map(|root| wide.iter().position(|wide| Some(*wide) == *root)).collect(),
+            }),
+        };
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().flatten().copied());
         check_chunks(&metadata, &mask, input.bytes()).map_err(|error| error.in_file(path))?;
-        let mut order = roots.clone();
+        let mut order: Vec<usize> = roots.iter().flatten().copied().collect();
         order.sort_unstable();
-        let places = roots.iter().map(|root| order.partition_point(|other| other < root)).collect();
+        let places = roots.iter().map(|root| root.map(|root| order.partition_point(|other| *other < root))).collect();
         Ok(ParquetReader {
             input,
             blocks: blocks(&metadata, &mask),
             mask,
             metadata,
             places,
+            micros,
             schema: Schema::new(fields.clone()).to_arrow(),
             kinds: fields.into_iter().map(|field| (field.name, field.data_type.kind)).collect(),
         })
@@ -92,6 +119,13 @@ impl ParquetReader {
     /// Size of the file.
     pub fn bytes(&self) -> u64 {
         self.input.bytes()
+    }
+
+    /// Columns that are read as NULL because the file has them not: "no column `k`", with the nearest name.
+    pub fn missing(&self) -> Vec<String> {
+        let lacking = self.places.iter().zip(&self.kinds).filter(|(place, _)| place.is_none());
+        let names = || self.metadata.schema().fields().iter().map(|field| field.name().as_str());
+        lacking.map(|(_, (name, _))| remedy::no_column(name, names())).collect()
     }
 
     pub fn block_count(&self) -> usize {
@@ -124,11 +158,19 @@ impl ParquetReader {
             return Err(Error::internal(format!("{} has no block {block}", self.input.path())));
         };
         let (mut rows, mut given) = (0, 0);
-        for batch in self.reader(block, batch_rows)? {
-            let batch = batch.map_err(|error| self.damaged(block, rows, &error))?;
+        let mut reader = self.reader(block, batch_rows, &self.metadata, &self.mask)?;
+        let mut micros = match &self.micros {
+            Some(micros) => Some(self.reader(block, batch_rows, &micros.metadata, &micros.mask)?),
+            None => None,
+        };
+        while let Some(batch) = self.next(&mut reader, block, rows)? {
+            let micros = match &mut micros {
+                Some(reader) => self.next(reader, block, rows)?,
+                None => None,
+            };
             let count = batch.num_rows();
-            let declared = match (self.declared(&batch, block, rows), &mut rejects) {
-                (Err(_), Some(rejects)) => self.readable(&batch, block, rows, rejects)?,
+            let declared = match (self.declared(&batch, micros.as_ref(), block, rows), &mut rejects) {
+                (Err(_), Some(rejects)) => self.readable(&batch, micros.as_ref(), (block, rows), rejects)?,
                 (declared, _) => declared?,
             };
             rows += count;
@@ -140,9 +182,20 @@ impl ParquetReader {
         Ok(given as u64)
     }
 
+    fn next(&self, reader: &mut ParquetRecordBatchReader, block: Block, rows: usize) -> Result<Option<RecordBatch>> {
+        let batch = guarded(|| reader.next()).map_err(|error| self.damaged(block, rows, &error))?;
+        batch.transpose().map_err(|error| self.damaged(block, rows, &error))
+    }
+
     /// The batch in the declared types. `rows`: of the block, before it.
-    fn declared(&self, batch: &RecordBatch, block: Block, rows: usize) -> Result<RecordBatch> {
-        let columns = (0..self.places.len()).map(|i| self.column(batch, i, block, rows));
+    fn declared(
+        &self,
+        batch: &RecordBatch,
+        micros: Option<&RecordBatch>,
+        block: Block,
+        rows: usize,
+    ) -> Result<RecordBatch> {
+        let columns = (0..self.places.len()).map(|i| self.column(batch, micros, i, block, rows));
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
@@ -154,18 +207,24 @@ impl ParquetReader {
     fn readable(
         &self,
         batch: &RecordBatch,
-        block: Block,
-        rows: usize,
+        micros: Option<&RecordBatch>,
+        (block, rows): (Block, usize),
         rejects: &mut Vec<(u64, String)>,
     ) -> Result<RecordBatch> {
+        if micros.is_some_and(|micros| micros.num_rows() != batch.num_rows()) {
+            return self.declared(batch, micros, block, rows);
+        }
         let mut keep = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {
-            let fault = self.declared(&batch.slice(row, 1), block, rows + row).err();
+            let micros = micros.map(|micros| micros.slice(row, 1));
+            let fault = self.declared(&batch.slice(row, 1), micros.as_ref(), block, rows + row).err();
             keep.push(fault.is_none());
             rejects.extend(fault.map(|error| ((rows + row) as u64, error.message().to_string())));
         }
-        let kept = arrow::compute::filter_record_batch(batch, &keep.into())?;
-        self.declared(&kept, block, rows)
+        let keep = keep.into();
+        let kept = arrow::compute::filter_record_batch(batch, &keep)?;
+        let micros = micros.map(|micros| arrow::compute::filter_record_batch(micros, &keep)).transpose()?;
+        self.declared(&kept, micros.as_ref(), block, rows)
     }
 
     /// Some rows of a block, numbered from 0, ascending, as JSON objects of the columns that are read.
@@ -175,27 +234,29 @@ impl ParquetReader {
     pub fn rows_as_json(&self, block: usize, rows: &[u64]) -> Result<Vec<String>> {
         let mut texts = Vec::with_capacity(rows.len());
         let Some(block) = self.blocks.get(block).copied().filter(|_| !rows.is_empty()) else { return Ok(texts) };
+        let mut reader = self.reader(block, crate::limits::BATCH_ROWS_DEFAULT, &self.metadata, &self.mask)?;
         let mut before = 0;
-        for batch in self.reader(block, crate::limits::BATCH_ROWS_DEFAULT)? {
-            let batch = batch.map_err(|error| self.damaged(block, before, &error))?;
-            let end = before + batch.num_rows();
-            let here = rows[texts.len()..].iter().map(|&row| row as usize).take_while(|row| *row < end);
-            for row in here.collect::<Vec<_>>() {
-                texts.push(super::json::row(&batch, row - before)?);
-            }
+        while let Some(batch) = self.next(&mut reader, block, before as usize)? {
+            rows_as_json(&batch, before, rows, &mut texts)?;
             if texts.len() == rows.len() {
                 break;
             }
-            before = end;
+            before += batch.num_rows() as u64;
         }
         Ok(texts)
     }
 
-    fn reader(&self, block: Block, batch_rows: usize) -> Result<ParquetRecordBatchReader> {
+    fn reader(
+        &self,
+        block: Block,
+        batch_rows: usize,
+        metadata: &ArrowReaderMetadata,
+        mask: &ProjectionMask,
+    ) -> Result<ParquetRecordBatchReader> {
         // A file of its own, because readers share the position of a cloned one.
         let file = self.input.reopen()?;
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_projection(self.mask.clone())
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+            .with_projection(mask.clone())
             .with_batch_size(batch_rows.max(1))
             .with_row_groups(vec![block.row_group]);
         if block.rows < self.group_rows(block.row_group) {
@@ -203,20 +264,36 @@ impl ParquetReader {
             selection.retain(|selector| selector.row_count > 0);
             builder = builder.with_row_selection(RowSelection::from(selection));
         }
-        builder.build().map_err(|error| self.damaged(block, 0, &error))
+        let built = guarded(|| builder.build()).map_err(|error| self.damaged(block, 0, &error))?;
+        built.map_err(|error| self.damaged(block, 0, &error))
     }
 
     fn group_rows(&self, row_group: usize) -> usize {
         usize::try_from(self.metadata.metadata().row_group(row_group).num_rows()).unwrap_or(0)
     }
 
-    fn column(&self, batch: &RecordBatch, index: usize, block: Block, rows: usize) -> Result<ArrayRef> {
-        let array = batch.column(self.places[index]);
-        let to = self.schema.field(index).data_type();
-        cast(array, to).map_err(|error| {
+    fn column(
+        &self,
+        batch: &RecordBatch,
+        micros: Option<&RecordBatch>,
+        index: usize,
+        block: Block,
+        rows: usize,
+    ) -> Result<ArrayRef> {
+        let (name, kind) = &self.kinds[index];
+        let Some(place) = self.places[index] else {
+            return Ok(new_null_array(self.schema.field(index).data_type(), batch.num_rows()));
+        };
+        let array = batch.column(place);
+        let wide = self.micros.as_ref().and_then(|micros| micros.places[index]).zip(micros);
+        let array = match wide {
+            Some((place, micros)) if micros.num_rows() == array.len() => &int96::exact(array, micros.column(place))?,
+            Some(_) => return Err(self.damaged(block, rows, &"the column has another number of rows")),
+            None => array,
+        };
+        cast(array, kind).map_err(|error| {
             // Row by row to find the one; only on the way to the error.
-            let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), to).is_err()).unwrap_or(0);
-            let (name, kind) = &self.kinds[index];
+            let row = (0..array.len()).find(|row| cast(&array.slice(*row, 1), kind).is_err()).unwrap_or(0);
             Error::data(format!(
                 "column `{name}`, row {} of row group {}: its value is not {} {kind}: {error}",
                 block.first + rows + row + 1,
@@ -232,6 +309,7 @@ impl ParquetReader {
         let (row, group) = (block.first + rows + 1, block.row_group + 1);
         Error::data(format!("cannot read row {row} and following of row group {group}: {error}"))
             .in_file(self.input.path())
+            .help(DAMAGED)
     }
 }
 
@@ -247,27 +325,33 @@ fn no_parquet(path: &str, error: ParquetError) -> Error {
     }
 }
 
-/// The column of that name among the file's top-level columns, if its type fits.
-fn find(path: &str, metadata: &ArrowReaderMetadata, name: &str, kind: &Type) -> Result<usize> {
+/// The column of that name among the file's top-level columns, if its type fits. `None`: there is none, and the table
+/// takes NULL for it, as Flink does.
+fn find(path: &str, metadata: &ArrowReaderMetadata, field: &Declared) -> Result<Option<usize>> {
+    let (name, kind) = (field.name.as_str(), &field.data_type.kind);
     let fields = metadata.schema().fields();
     let Some(root) = fields.iter().position(|field| field.name() == name) else {
+        if field.data_type.nullable {
+            return Ok(None);
+        }
         let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
-        let error = Error::data(format!("the file has no column `{name}`, which the table declares as {kind}"));
+        let error =
+            Error::data(format!("the file has no column `{name}`, which the table declares as {kind} NOT NULL"));
         return Err(error.in_file(path).help(match crate::error::nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`? names are case-sensitive"),
             None => format!("its columns are {}", names.join(", ")),
         }));
     };
     let found = fields[root].data_type();
-    if !fits(found, &kind.to_arrow()) {
+    if !fits(found, kind) {
         return Err(unfit(name, found, kind).in_file(path));
     }
-    Ok(root)
+    Ok(Some(root))
 }
 
 /// Names the file's type as a script does, and only offers it if the column can then be read.
 fn unfit(name: &str, found: &DataType, kind: &Type) -> Error {
-    let readable = flink_type(found).filter(|readable| fits(found, &readable.to_arrow()));
+    let readable = flink_type(found).filter(|readable| fits(found, readable));
     let shown = readable.as_ref().map_or_else(|| found.to_string(), Type::to_string);
     let error = Error::data(format!("column `{name}` is {shown} in the file, but the table declares it as {kind}"));
     let Some(readable) = readable else {
@@ -284,35 +368,6 @@ fn unfit(name: &str, found: &DataType, kind: &Type) -> Error {
         _ => String::new(),
     };
     error.help(format!("declare it {readable}{computed}"))
-}
-
-/// INT96 timestamps are read in the declared unit: nanoseconds would end in 2262.
-fn with_exact_int96(
-    path: &str,
-    metadata: ArrowReaderMetadata,
-    declared: &[crate::types::Field],
-    roots: &[usize],
-) -> Result<ArrowReaderMetadata> {
-    let columns = metadata.parquet_schema();
-    let is_int96 = |root: usize| {
-        let leaf = (0..columns.num_columns()).find(|leaf| columns.get_column_root_idx(*leaf) == root);
-        leaf.is_some_and(|leaf| columns.column(leaf).physical_type() == Physical::INT96)
-    };
-    let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
-    let mut changed = false;
-    for (field, root) in declared.iter().zip(roots) {
-        if is_int96(*root)
-            && let DataType::Timestamp(unit, _) = field.data_type.kind.to_arrow()
-        {
-            fields[*root] = fields[*root].clone().with_data_type(DataType::Timestamp(unit, None));
-            changed = true;
-        }
-    }
-    if !changed {
-        return Ok(metadata);
-    }
-    let options = ArrowReaderOptions::new().with_schema(Arc::new(ArrowSchema::new(fields)));
-    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| no_parquet(path, error))
 }
 
 /// What the footer says of the columns that are read: compressed in a known way, and inside the file. The parquet
@@ -334,11 +389,9 @@ fn check_chunks(metadata: &ArrowReaderMetadata, mask: &ProjectionMask, bytes: u6
             if start < 0 || length < 0 || end.is_none_or(|end| end > bytes) {
                 return Err(group_error(&format!("column `{name}` lies outside of the file")).help(DAMAGED));
             }
-            if let codec @ (Compression::BROTLI(_) | Compression::LZO) = column.compression() {
-                let codec = codec.to_string();
-                let codec = codec.split('(').next().unwrap_or_default();
-                return Err(group_error(&format!("column `{name}` is compressed with {codec}, which cannot be read"))
-                    .help("write the file with another compression: snappy, zstd, gzip, lz4 or none"));
+            if column.compression() == Compression::LZO {
+                return Err(group_error(&format!("column `{name}` is compressed with LZO, which cannot be read"))
+                    .help("write the file with another compression: snappy, zstd, gzip, brotli, lz4 or none"));
             }
         }
     }

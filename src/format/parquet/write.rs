@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 
+use super::ParquetOptions;
+use super::layout::{file_schema, to_file};
 use crate::error::{Error, Result};
-
-/// Bounds what the writer holds in memory, and is what readers work on at a time.
-const ROW_GROUP_ROWS: usize = 1 << 20;
+use crate::types::Schema;
 
 /// One Parquet file being written.
 pub struct ParquetPart {
     writer: ArrowWriter<File>,
     path: String,
+    /// Of the file.
+    schema: SchemaRef,
 }
 
 fn failed(doing: &str, path: &str, error: ParquetError) -> Error {
@@ -34,29 +34,33 @@ fn failed(doing: &str, path: &str, error: ParquetError) -> Error {
     }
 }
 
-fn properties() -> WriterProperties {
-    WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_created_by(concat!("transom ", env!("CARGO_PKG_VERSION")).to_string())
-        .build()
-}
-
 impl ParquetPart {
     /// Starts a file; `path` is for messages.
     ///
     /// # Errors
     /// Io, if its start cannot be written.
-    pub fn new(file: File, path: &str, schema: SchemaRef) -> Result<Self> {
-        let writer =
-            ArrowWriter::try_new(file, schema, Some(properties())).map_err(|error| failed("write", path, error))?;
-        Ok(ParquetPart { writer, path: path.to_string() })
+    pub fn new(file: File, path: &str, schema: &Schema, options: &ParquetOptions) -> Result<Self> {
+        Self::of_arrow(file, path, file_schema(schema, options.timestamp_unit), options)
+    }
+
+    /// Starts a file of batches that are written as they are.
+    ///
+    /// # Errors
+    /// Io, if its start cannot be written.
+    pub(crate) fn of_arrow(file: File, path: &str, schema: SchemaRef, options: &ParquetOptions) -> Result<Self> {
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(options.properties()))
+            .map_err(|error| failed("write", path, error))?;
+        Ok(ParquetPart { writer, path: path.to_string(), schema })
     }
 
     /// # Errors
-    /// Io, if a row group cannot be written.
+    /// Io, if a row group cannot be written; Data, for a timestamp that Parquet cannot hold in its unit.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(batch).map_err(|error| failed("write", &self.path, error))
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| to_file(field.name(), column, field.data_type()));
+        let columns = columns.collect::<Result<Vec<_>>>().map_err(|error| error.in_file(&self.path))?;
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
+        self.writer.write(&batch).map_err(|error| failed("write", &self.path, error))
     }
 
     /// Completes the file.
@@ -86,8 +90,8 @@ pub fn append_parquet_parts(parts: &[PathBuf], target: &Path) -> Result<()> {
     let Some((_, first, _)) = sources.first() else { return Ok(()) };
     let file = File::create(target).map_err(|error| Error::io("create", &shown, error))?;
     let schema = first.file_metadata().schema_descr().root_schema_ptr();
-    let mut writer =
-        SerializedFileWriter::new(file, schema, properties().into()).map_err(|error| failed("write", &shown, error))?;
+    let mut writer = SerializedFileWriter::new(file, schema, ParquetOptions::default().properties().into())
+        .map_err(|error| failed("write", &shown, error))?;
     for entry in first.file_metadata().key_value_metadata().into_iter().flatten() {
         writer.append_key_value_metadata(entry.clone());
     }

@@ -8,9 +8,11 @@ use crate::types::Type;
 
 #[derive(Debug, Clone, Copy)]
 struct Dialect {
+    delimiter: char,
     quote: Option<char>,
     escape: Option<char>,
     comments: bool,
+    trim: bool,
 }
 
 struct Twin {
@@ -37,7 +39,7 @@ impl Twin {
     }
     /// What ends a field, given that `c` was just taken.
     fn end(&mut self, c: Option<char>) -> End {
-        if c == Some(',') {
+        if c == Some(self.dialect.delimiter) {
             return End::Field;
         }
         if c == Some('\r') && self.peek() == Some('\n') {
@@ -54,8 +56,18 @@ impl Twin {
             other => other,
         })
     }
+    /// Whether `c` ends an unquoted field, or is the end of the text.
+    fn ends(&self, c: Option<char>) -> bool {
+        c.is_none_or(|c| c == self.dialect.delimiter || c == '\n' || c == '\r')
+    }
+    fn skip_blanks(&mut self) {
+        while self.dialect.trim && self.peek().is_some_and(|c| c <= ' ') && !self.ends(self.peek()) {
+            self.at += 1;
+        }
+    }
     fn field(&mut self) -> Result<(String, End), Broken> {
         let mut value = String::new();
+        self.skip_blanks();
         if self.peek().is_some() && self.peek() == self.dialect.quote {
             self.at += 1;
             loop {
@@ -75,31 +87,39 @@ impl Twin {
             loop {
                 let c = self.next();
                 match c {
-                    None | Some(',' | '\n' | '\r') => return Ok((value, self.end(c))),
+                    _ if self.ends(c) => return Ok((value, self.end(c))),
                     Some(blank) if blank <= ' ' => {}
-                    Some(_) => return Err(Broken),
+                    _ => return Err(Broken),
                 }
             }
         }
         loop {
             let c = self.next();
             match c {
-                None | Some(',' | '\n' | '\r') => return Ok((value, self.end(c))),
-                Some(c) if Some(c) == self.dialect.escape => value.push(self.unescaped()?),
-                Some(c) => value.push(c),
+                _ if self.ends(c) => {
+                    while self.dialect.trim && value.ends_with(|c| c <= ' ') {
+                        value.pop();
+                    }
+                    return Ok((value, self.end(c)));
+                }
+                _ if c == self.dialect.escape => value.push(self.unescaped()?),
+                c => value.extend(c),
             }
         }
     }
-    fn skip_comments(&mut self) {
+    fn skip_to_record(&mut self) {
         while let Some(c) = self.peek() {
+            let start = self.at;
+            self.skip_blanks();
             match c {
-                ' ' | '\n' | '\r' => self.at += 1,
-                '#' => {
+                ' ' | '\n' | '\r' if self.dialect.comments => self.at = start + 1,
+                '#' if self.dialect.comments => {
                     while self.peek().is_some_and(|c| c != '\n' && c != '\r') {
                         self.at += 1;
                     }
                 }
-                _ => break,
+                _ if self.at == start => break,
+                _ => {}
             }
         }
     }
@@ -140,9 +160,7 @@ fn rows(text: &str, dialect: Dialect, names: &[&str]) -> (Vec<String>, u64) {
     let mut twin = Twin { text: text.chars().collect(), at: 0, dialect };
     let (mut rows, mut malformed) = (Vec::new(), 0);
     loop {
-        if dialect.comments {
-            twin.skip_comments();
-        }
+        twin.skip_to_record();
         if twin.at >= twin.text.len() {
             return (rows, malformed);
         }
@@ -158,18 +176,27 @@ fn rows(text: &str, dialect: Dialect, names: &[&str]) -> (Vec<String>, u64) {
 }
 
 fn dialects() -> impl Strategy<Value = Dialect> {
-    (
+    let narrow = (
+        Just(','),
         prop_oneof![Just(Some('"')), Just(None), Just(Some('\''))],
         prop_oneof![Just(None), Just(Some('\\'))],
-        any::<bool>(),
-    )
-        .prop_map(|(quote, escape, comments)| Dialect { quote, escape, comments })
+    );
+    // Characters of two and three bytes that begin alike.
+    let wide = (
+        prop_oneof![Just(','), Just('§'), Just('→')],
+        prop_oneof![Just(Some('"')), Just(Some('«')), Just(Some('‘'))],
+        prop_oneof![Just(None), Just(Some('¿')), Just(Some('\\'))],
+    );
+    (prop_oneof![narrow, wide], any::<bool>(), prop_oneof![3 => Just(false), 1 => Just(true)])
+        .prop_map(|((delimiter, quote, escape), comments, trim)| Dialect { delimiter, quote, escape, comments, trim })
 }
 
 fn agrees(text: &str, dialect: Dialect) {
+    let delimiter = dialect.delimiter.to_string();
     let escape = dialect.escape.map(String::from);
     let quote = dialect.quote.map(String::from);
-    let mut options = vec![("format", "csv"), ("csv.ignore-parse-errors", "true")];
+    let mut options =
+        vec![("format", "csv"), ("csv.ignore-parse-errors", "true"), ("csv.field-delimiter", delimiter.as_str())];
     match &quote {
         Some(quote) => options.push(("csv.quote-character", quote)),
         None => options.push(("csv.disable-quote-character", "true")),
@@ -179,6 +206,9 @@ fn agrees(text: &str, dialect: Dialect) {
     }
     if dialect.comments {
         options.push(("csv.allow-comments", "true"));
+    }
+    if dialect.trim {
+        options.push(("csv.trim-spaces", "true"));
     }
     let columns = [("a", Type::string()), ("b", Type::string())];
     let (found, malformed) = read_in_all_ways(text.as_bytes(), &options, &columns, &[0, 1]).expect("readable");
@@ -195,7 +225,8 @@ proptest! {
         text in proptest::collection::vec(
             prop_oneof![
                 4 => Just(','), 4 => Just('"'), 3 => Just('\n'), 1 => Just('\r'), 2 => Just('\\'), 1 => Just('#'),
-                1 => Just(' '), 1 => Just('\t'), 1 => Just('\''), 6 => Just('a'), 1 => Just('n'), 1 => Just('é')
+                1 => Just(' '), 1 => Just('\t'), 1 => Just('\''), 6 => Just('a'), 1 => Just('n'), 1 => Just('é'),
+                1 => Just('§'), 1 => Just('«'), 1 => Just('¿'), 1 => Just('→'), 1 => Just('‘'), 1 => Just('†')
             ],
             0..60,
         ),
@@ -251,8 +282,8 @@ fn corners_read_as_their_twin_does() {
     for text in texts {
         for quote in [Some('"'), None] {
             for escape in [None, Some('\\')] {
-                for comments in [false, true] {
-                    agrees(text, Dialect { quote, escape, comments });
+                for (comments, trim) in [(false, false), (true, false), (false, true), (true, true)] {
+                    agrees(text, Dialect { delimiter: ',', quote, escape, comments, trim });
                 }
             }
         }

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use super::{read, scan, schema, spec};
 use crate::error::{Error, ErrorKind};
-use crate::format::FormatSpec;
+use crate::format::{FormatSpec, ParquetOptions};
+use crate::plan::{Codec, Compression, SourceSpec};
 use crate::source::{FILES_KEPT_OPEN, open};
 use crate::types::Type;
 
@@ -27,7 +28,7 @@ fn a_fifo_is_refused_without_waiting_for_a_writer() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("events.csv");
     assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
-    for format in [csv(), FormatSpec::Parquet] {
+    for format in [csv(), FormatSpec::Parquet(ParquetOptions::default())] {
         for path in [path.as_path(), folder.path()] {
             let error = refusal(path, &format);
             assert!(error.message().contains("events.csv: it is not a regular file"), "{error}");
@@ -92,39 +93,53 @@ fn a_glob_does_not_reach_into_hidden_folders_unless_named() {
 }
 
 #[test]
-fn a_compressed_file_is_refused_when_it_is_opened_with_the_command_that_unpacks_it() {
+fn archives_and_packed_columns_are_refused_when_they_are_opened_with_the_command_that_unpacks_them() {
     let folder = tempfile::tempdir().expect("a folder");
-    let json = spec(&[("format", "json")], &schema(&COLUMNS)).expect("a format");
-    for (start, name, extension, command) in [
-        (&b"\x1F\x8B\x08\0"[..], "gzip", "gz", "gunzip -k"),
-        (b"\x28\xB5\x2F\xFD\0", "zstd", "zst", "unzstd"),
-        (b"BZh91AY&SY\0", "bzip2", "bz2", "bunzip2 -k"),
-        (b"\xFD7zXZ\0\0", "xz", "xz", "unxz -k"),
+    for (name, start, what, command) in [
+        ("a.zip", &b"PK\x03\x04"[..], "a zip archive", "unzip -p"),
+        ("events", b"\x04\x22\x4D\x18", "compressed with lz4", "lz4 -dc"),
+        ("logs.tar.gz", b"\x1F\x8B", "a tar archive", "tar -xO -f"),
     ] {
-        let inner = folder.path().join(name);
-        std::fs::create_dir(&inner).expect("created");
-        let path = inner.join(format!("events.{extension}"));
+        let path = folder.path().join(name);
         std::fs::write(&path, start).expect("written");
-        let refused = |path: &Path, format: &FormatSpec| {
-            open(&scan(path, format, &schema(&COLUMNS), &[0]), 64).err().expect("must be refused")
-        };
-        let shown = path.display().to_string();
-        for format in [&csv(), &json] {
-            let error = refused(&path, format);
-            assert_eq!(error.kind(), ErrorKind::Unsupported);
-            assert_eq!(error.message(), format!("{shown} is compressed with {name}, which is not supported yet"));
-            assert_eq!(error.place().map(|place| place.file.as_str()), Some(shown.as_str()));
-            assert_eq!(error.remedy(), Some(format!("unpack it first: {command} {shown}").as_str()));
-        }
-        // The packed file must not stay in a folder that is read.
-        assert!(!refused(&inner, &csv()).remedy().unwrap().contains("-k"));
-        let unnamed = inner.join("events");
-        std::fs::rename(&path, &unnamed).expect("renamed");
-        assert!(refused(&unnamed, &csv()).remedy().unwrap().contains(" < "));
+        let error = open(&scan(&path, &csv(), &schema(&COLUMNS), &[0]), 64).err().expect("must be refused");
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.message().contains(what), "{error}");
+        assert!(error.remedy().unwrap().contains(command), "{error:?}");
     }
-    let plain = folder.path().join("plain.csv");
-    std::fs::write(&plain, "BZh,1\n").expect("written");
-    assert!(open(&scan(&plain, &csv(), &schema(&COLUMNS), &[0]), 64).is_ok());
+    let path = folder.path().join("a.parquet.gz");
+    std::fs::write(&path, b"\x1F\x8B").expect("written");
+    let error = open(&scan(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema(&COLUMNS), &[0]), 64)
+        .err()
+        .expect("must be refused");
+    assert!(error.message().contains("parquet file compressed with gzip"), "{error}");
+}
+
+#[test]
+fn the_ending_tells_how_a_text_is_packed_and_else_its_first_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let packed = zstd::encode_all(&b"1\n2\n"[..], 1).expect("packed");
+    for (name, content, rows) in [
+        ("a.zst", packed.as_slice(), 2),
+        ("b.log", &packed, 2),
+        ("c.csv", b"BZh,1\n".as_slice(), 0),
+        ("d.csv", b"3\n", 1),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("written");
+        let outcome = read(&scan(&path, &csv(), &schema(&COLUMNS), &[0]), 64, 10);
+        assert_eq!(outcome.map_or(0, |(rows, _)| rows.len()), rows, "{name}");
+    }
+    // The option goes before both.
+    let path = folder.path().join("e.gz");
+    std::fs::write(&path, &packed).expect("written");
+    let mut table = scan(&path, &csv(), &schema(&COLUMNS), &[0]);
+    let error = read(&table, 64, 10).expect_err("no gzip");
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert!(error.message().contains("this is no gzip data"), "{error}");
+    let SourceSpec::Files(files) = &mut table.source else { panic!("no files") };
+    files.compression = Compression::Codec(Codec::Zstd);
+    assert_eq!(read(&table, 64, 10).expect("rows").0.len(), 2);
 }
 
 #[test]
@@ -139,7 +154,7 @@ fn a_record_beyond_64_mib_is_refused_even_where_it_would_fit_the_buffer() {
         std::fs::write(&path, text).expect("written");
         let splits = open(&scan, block_bytes).expect("opens");
         let (mut rows, mut state) = (0, 0);
-        for block in 0..splits[0].block_count() {
+        for block in 0..splits[0].extent().blocks {
             rows += splits[0].decode(block, state, 10, &mut |_| Ok(()))?.rows;
             state = splits[0].probe(block)?.0[usize::from(state)];
         }

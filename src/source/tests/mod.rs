@@ -1,12 +1,16 @@
 //! What every format owes the engine, however a file is cut, and how wrong data is reported.
 
 mod columns;
+mod csv_options;
 mod csv_twin;
 mod files;
 mod formats;
+mod header;
 mod places;
+mod raw;
 mod set_aside;
 
+use std::io::Write;
 use std::path::Path;
 
 use arrow::array::RecordBatch;
@@ -35,7 +39,7 @@ pub(super) fn spec(options: &[(&str, &str)], schema: &Schema) -> Result<FormatSp
 pub(super) fn scan(path: &Path, format: &FormatSpec, schema: &Schema, projection: &[usize]) -> ScanSpec {
     ScanSpec {
         table: "t".to_string(),
-        source: SourceSpec::Files(FilesSpec { path: path.display().to_string(), format: format.clone() }),
+        source: SourceSpec::Files(FilesSpec::new(path.display().to_string(), format.clone())),
         file_schema: schema.clone(),
         projection: projection.to_vec(),
         columns: Vec::new(),
@@ -52,8 +56,8 @@ pub(super) fn read(scan: &ScanSpec, block_bytes: usize, batch_rows: usize) -> Re
     let mut text = Vec::new();
     let mut total = BlockStats::default();
     for split in open(scan, block_bytes)? {
-        let mut state = 0;
-        for block in 0..split.block_count() {
+        let (mut state, mut block) = (0, 0);
+        while split.extent().blocks > block || (!split.extent().complete && split.extend().blocks > block) {
             let mut rows = 0;
             let stats = split.decode(block, state, batch_rows, &mut |batch: RecordBatch| {
                 assert!(batch.num_rows() > 0 && batch.num_rows() <= batch_rows);
@@ -66,6 +70,7 @@ pub(super) fn read(scan: &ScanSpec, block_bytes: usize, batch_rows: usize) -> Re
             total.malformed += stats.malformed;
             total.bytes += stats.bytes;
             state = split.probe(block)?.0[usize::from(state)];
+            block += 1;
         }
     }
     let text = String::from_utf8(text).expect("JSON is UTF-8");
@@ -104,5 +109,50 @@ pub(super) fn read_in_all_ways(
             }
         }
     }
+    reads_as_packed(text, &whole, &path, &scan);
     whole.map(|(rows, stats)| (rows, stats.malformed))
+}
+
+/// A compressed text gives the same rows, in the same blocks, and the same errors in the same places.
+fn reads_as_packed(text: &[u8], whole: &Result<(Vec<String>, BlockStats)>, path: &Path, plain: &ScanSpec) {
+    let packed = path.with_extension("gz");
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let bytes = writer.write_all(text).and_then(|()| writer.finish()).expect("packed");
+    std::fs::write(&packed, bytes).expect("written");
+    let mut scan = plain.clone();
+    let SourceSpec::Files(files) = &mut scan.source else { panic!("no files") };
+    files.path = packed.display().to_string();
+    for block_bytes in [1, 2, 7, 64, 1 << 20] {
+        match (whole, read(&scan, block_bytes, 7)) {
+            (Ok((rows, stats)), Ok((got, got_stats))) => {
+                assert_eq!(*rows, got, "packed, blocks of {block_bytes}: {:?}", String::from_utf8_lossy(text));
+                assert_eq!(stats.malformed, got_stats.malformed);
+            }
+            (Err(error), Err(got)) => {
+                let place = |error: &crate::error::Error| error.place().map(|place| (place.line, place.column));
+                let expected = (error.message(), place(error));
+                assert_eq!(expected, (got.message(), place(&got)), "{:?}", String::from_utf8_lossy(text));
+            }
+            (whole, got) => {
+                panic!("blocks of {block_bytes}: {:?} but {:?}", whole.as_ref().map(|w| &w.0), got.map(|g| g.0))
+            }
+        }
+        let blocks = |scan: &ScanSpec| -> usize {
+            // A header that does not fit the table is found when the file is opened.
+            let Ok(mut splits) = open(scan, block_bytes) else { return 0 };
+            let split = splits.remove(0);
+            let (mut block, mut state) = (0, 0);
+            while split.extend().blocks > block {
+                if split.decode(block, state, 7, &mut |_| Ok(())).is_err() {
+                    return 0;
+                }
+                state = split.probe(block).expect("probed").0[usize::from(state)];
+                block += 1;
+            }
+            assert!(split.extent().complete);
+            block
+        };
+        let expected = blocks(plain);
+        assert_eq!(expected.max(usize::from(whole.is_ok())), blocks(&scan), "{:?}", String::from_utf8_lossy(text));
+    }
 }

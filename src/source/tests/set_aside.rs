@@ -9,7 +9,7 @@ use super::{read, scan, schema, spec};
 use crate::error::Result;
 use crate::format::FormatSpec;
 use crate::plan::ScanSpec;
-use crate::source::{Extent, Position, Reason, open_with};
+use crate::source::{Position, Reason, Stretch, open_with};
 use crate::types::{Schema, Type};
 
 /// Line and column, reason and text.
@@ -19,15 +19,16 @@ type Found = ((u64, u64), String, String);
 fn read_setting_aside(scan: &ScanSpec, schema: &Schema, block_bytes: usize) -> Result<(Vec<u8>, Vec<Found>)> {
     let mut encoder = FormatSpec::Json(crate::format::JsonOptions::default()).text_encoder(schema).expect("text");
     let (mut text, mut found) = (Vec::new(), Vec::new());
-    let place = |before: Extent, position: Position| match position {
-        Position::Text(extent) => before.then(extent).place(),
+    let place = |before: Stretch, position: Position| match position {
+        Position::Text(stretch) => before.then(stretch).place(),
+        Position::Place(line, column) => (line, column),
         Position::Row(row) => (row, 0),
     };
     for split in open_with(scan, block_bytes, true)? {
-        let (mut state, mut before, mut last) = (0, Extent::default(), (0, 0));
-        for block in 0..split.block_count() {
+        let (mut state, mut before, mut last) = (0, split.text_before(0), (0, 0));
+        for block in 0..split.extent().blocks {
             let stats = split.decode(block, state, 7, &mut |batch: RecordBatch| encoder.encode(&batch, &mut text))?;
-            assert_eq!(split.extent_before(block), before);
+            assert_eq!(split.text_before(block), before);
             let rows: Vec<u64> = (0..stats.rows).collect();
             let records = split.records(block, state, &rows)?;
             assert_eq!(records.len(), rows.len(), "each row has a record");
@@ -39,7 +40,7 @@ fn read_setting_aside(scan: &ScanSpec, schema: &Schema, block_bytes: usize) -> R
                 let Reason::Unreadable(reason) = rejected.reason else { panic!("only the engine knows of times") };
                 (place(before, rejected.position), reason, rejected.text)
             }));
-            before = before.then(stats.aside.extent);
+            before = before.then(stats.aside.text);
             state = split.probe(block)?.0[usize::from(state)];
         }
     }

@@ -39,7 +39,7 @@ fn judge(case: &Case) -> Option<String> {
     let options = ScriptOptions {
         file: "job.sql".to_string(),
         variables: variables(&[("DATA", "/data"), ("OUT", "/out")]),
-        overrides: Vec::new(),
+        ..ScriptOptions::default()
     };
     match compile(&case.script, &options) {
         Ok(_) if case.refused && !case.limitation => Some(format!("{}: Flink refuses it", case.name)),

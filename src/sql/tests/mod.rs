@@ -4,6 +4,7 @@ mod cases;
 mod plans;
 mod refusals;
 mod soup;
+mod statements;
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ fn plan_of(script: &str) -> JobPlan {
     let compiled = with_tables(script).unwrap_or_else(|error| panic!("{error} ({:?})", error.remedy()));
     match compiled.statements.into_iter().next_back().expect("a statement").action {
         Action::Insert(plan) | Action::Select { plan, .. } => plan,
-        Action::Explain(text) => panic!("EXPLAIN: {text}"),
+        other => panic!("no job: {other:?}"),
     }
 }
 

@@ -241,7 +241,9 @@ fn results_for_people_come_in_an_order_of_their_own() {
         "CREATE TABLE p (n BIGINT) WITH ('connector' = 'print', 'print-identifier' = 'x', 'standard-error' = 'true');";
     let plan = plan_of(&format!("{print} INSERT INTO p {query}"));
     assert!(aggregate_of(root(&plan)).ordered);
-    assert!(matches!(&plan.pipelines[0].sink.connector, SinkConnector::Print { identifier: Some(x) } if x == "x"));
+    assert!(
+        matches!(&plan.pipelines[0].sink.connector, SinkConnector::Print { identifier: Some(x), standard_error: true } if x == "x")
+    );
     let hole = "CREATE TABLE p (n BIGINT) WITH ('connector' = 'blackhole');";
     assert!(!aggregate_of(root(&plan_of(&format!("{hole} INSERT INTO p {query}")))).ordered);
 }
@@ -271,7 +273,7 @@ fn variables_stand_for_their_values() {
     let text = "CREATE TABLE ${TABLE_NAME} (a INT) WITH ('connector' = 'filesystem', 'path' = '${DIR}/x', 'format' = 'csv'); SELECT a FROM t";
     let script = compile(text, &options).unwrap();
     let Action::Select { plan, .. } = &script.statements[0].action else { panic!() };
-    let SourceSpec::Files(files) = &scan_of(root(plan)).source;
+    let SourceSpec::Files(files) = &scan_of(root(plan)).source else { panic!("no files") };
     assert_eq!(files.path, "/it's/x");
 }
 

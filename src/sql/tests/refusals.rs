@@ -194,27 +194,28 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
             "SELECT k, COUNT(*) FROM src GROUP BY k, «TUMBLE(ts, INTERVAL '1' SECOND)".to_string(),
             "legacy group window TUMBLE",
         ),
-        ("SELECT k FROM src ORDER BY «ts".to_string(), "ORDER BY"),
-        ("SELECT k FROM src LIMIT «3".to_string(), "LIMIT"),
+        ("SELECT k FROM src «ORDER BY ts".to_string(), "ORDER BY"),
+        ("SELECT k FROM src «LIMIT 3".to_string(), "LIMIT"),
+        ("SELECT k FROM src «OFFSET 3 ROWS".to_string(), "LIMIT"),
+        ("SELECT k FROM src «FETCH FIRST 3 ROWS ONLY".to_string(), "LIMIT"),
+        ("SELECT k FROM (SELECT k FROM src «LIMIT 3) WHERE k = 'LIMIT'".to_string(), "LIMIT"),
         ("SELECT k FROM src UNION «SELECT k FROM plain".to_string(), "UNION without ALL"),
         ("SELECT k FROM src WHERE «k IN (SELECT k FROM plain)".to_string(), "IN (SELECT"),
         ("SELECT k FROM src WHERE EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
         ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
-        ("SELECT «ROW(k, v) FROM src".to_string(), "ROW"),
-        ("SELECT «MAP[k, v] FROM src".to_string(), "MAP"),
         ("SELECT «JSON_OBJECTAGG(KEY k VALUE v) FROM src".to_string(), "JSON_OBJECTAGG"),
-        ("SELECT «JSON_VALUE(k, '$.a' RETURNING INT) FROM src".to_string(), "RETURNING in JSON_VALUE"),
+        ("SELECT «JSON_VALUE(k, '$.a[?(@.b)]') FROM src".to_string(), "a filter [?(…)] in a JSON path"),
         ("SELECT CAST(k AS «MULTISET<INT>) FROM src".to_string(), "MULTISET"),
-        ("«SHOW TABLES".to_string(), "SHOW"),
-        ("«DESCRIBE src".to_string(), "DESCRIBE"),
-        ("«USE CATALOG c".to_string(), "USE"),
-        ("«ALTER TABLE src RENAME TO x".to_string(), "ALTER"),
+        ("«SHOW PARTITIONS src".to_string(), "SHOW PARTITIONS"),
+        ("ALTER TABLE src «ADD (n INT)".to_string(), "ALTER TABLE … ADD"),
         ("«CREATE FUNCTION f AS 'a.b'".to_string(), "CREATE FUNCTION"),
         ("«CREATE OR REPLACE TABLE x (a INT)".to_string(), "CREATE OR REPLACE"),
-        ("CREATE TABLE x (a INT «METADATA FROM 'timestamp')".to_string(), "METADATA"),
-        ("CREATE TABLE x (a INT) «PARTITIONED BY (a)".to_string(), "PARTITIONED BY"),
-        ("CREATE TABLE x (a INT) WITH ('connector' = 'print') «LIKE src".to_string(), "LIKE"),
+        (
+            "CREATE TABLE x (a INT «METADATA FROM 'timestamp') WITH ('connector' = 'print')".to_string(),
+            "a METADATA column of the connector 'print'",
+        ),
+        ("CREATE TABLE x (a INT, t TIME(0)) PARTITIONED BY («t)".to_string(), "the type TIME(0) of the partition key"),
         ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
         ("INSERT INTO results «VALUES ('a')".to_string(), "VALUES"),
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
@@ -438,4 +439,19 @@ fn numbers_that_no_type_holds_are_refused() {
     check("SELECT «9223372036854775808 FROM src", Script, "out of range", "9223372036854775807");
     check("SELECT -«9223372036854775809 FROM src", Script, "out of range", "9223372036854775807");
     check("SELECT «${} FROM src", Script, "names no variable", "--set NAME=value");
+}
+
+#[test]
+fn a_missing_separator_is_told_where_the_next_statement_starts() {
+    let error = refused("SELECT k\nFROM plain\n«INSERT INTO results SELECT k FROM plain");
+    assert_eq!(error.message(), "the statement before this INSERT has no ';' at its end");
+    assert_eq!(error.remedy(), Some("write a ';' at the end of line 6"));
+    check("SET 'a' = 'b'\n«SELECT k FROM plain", Script, "before this SELECT has no ';'", "line 5");
+    check("SELECT k FROM plain INSERT «INTO results", Script, "expected the end of the statement", "';'");
+}
+
+#[test]
+fn a_long_row_of_negations_is_told_as_such() {
+    let nots = "NOT ".repeat(200);
+    check(&format!("SELECT k FROM plain WHERE {nots}«NOT {nots} v > 1"), Script, "more than 200 times NOT", "pairs");
 }

@@ -1,0 +1,7 @@
+CREATE TABLE p (v INT)
+WITH ('connector' = 'filesystem', 'path' = '${DATA}/d', 'format' = 'csv', 'source.path.regex-pattern' = '/.*\.csv');
+
+CREATE TABLE results (v INT)
+WITH ('connector' = 'filesystem', 'path' = '${OUT}/results', 'format' = 'json');
+
+INSERT INTO results SELECT v FROM p;
