@@ -16,6 +16,8 @@ pub const BLOCKS_IN_FLIGHT_PER_SHARD: usize = 3;
 pub const WINDOWS_PER_ROW_MAX: i64 = 1_000_000;
 /// Messages in one queue between a pair of shards before its sender keeps them back.
 pub const QUEUE_MESSAGES: usize = 64;
+/// Records in quarantine before the job fails: enough to look at, few enough that a wrong delimiter does not fill the disk.
+pub const QUARANTINE_ROWS_DEFAULT: u64 = 1_000_000;
 
 const _: () = assert!(KEY_GROUPS_DEFAULT <= KEY_GROUPS_MAX);
 const _: () = assert!(QUEUE_MESSAGES >= 2 * BLOCKS_IN_FLIGHT_PER_SHARD, "a reader's own blocks fit its queue");

@@ -81,8 +81,21 @@ pub struct Config {
     pub watermark_interval_ms: i64,
     /// `table.local-time-zone`, an IANA name or an offset.
     pub time_zone: String,
+    /// Where records go that cannot be used, instead of failing the job.
+    pub quarantine: Option<Quarantine>,
     /// Options that were accepted but mean nothing on one machine.
     pub ignored: Vec<String>,
+}
+
+/// The file for records that cannot be read and rows without an event time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quarantine {
+    /// `transom.quarantine.path`.
+    pub path: String,
+    /// `transom.quarantine.max-rows`: a job with more of them fails.
+    pub rows_max: u64,
+    /// An earlier statement of the script has begun the file.
+    pub append: bool,
 }
 
 impl Default for Config {
@@ -91,6 +104,7 @@ impl Default for Config {
             key_groups: crate::limits::KEY_GROUPS_DEFAULT,
             watermark_interval_ms: 0,
             time_zone: "UTC".to_string(),
+            quarantine: None,
             ignored: Vec::new(),
         }
     }

@@ -22,7 +22,7 @@ pub fn run_script(
     run: &RunOptions,
     report: &mut dyn Report,
 ) -> Result<ScriptSummary> {
-    let script = sql::compile(text, options)?;
+    let mut script = sql::compile(text, options)?;
     for warning in &script.warnings {
         report.notice(warning);
     }
@@ -32,6 +32,7 @@ pub fn run_script(
         report.notice(&format!("settings that mean nothing on one machine: {list}"));
     }
     check_files(&script, options.script_on_stdin).map_err(|error| error.in_file(&options.file))?;
+    share_quarantines(&mut script);
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
         let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
@@ -49,9 +50,22 @@ pub fn run_script(
         report.statement_begins(plan)?;
         let job = job::run(plan, run, report).map_err(placed)?;
         report.statement_ends(&job)?;
+        job.warnings.iter().for_each(|warning| report.warning(warning));
         summary.jobs.push(job);
     }
     Ok(summary)
+}
+
+/// The statements of a script that name the same quarantine fill one file.
+fn share_quarantines(script: &mut sql::Script) {
+    let mut begun = BTreeSet::new();
+    for statement in &mut script.statements {
+        if let Action::Insert(plan) | Action::Select { plan, .. } = &mut statement.action
+            && let Some(quarantine) = &mut plan.config.quarantine
+        {
+            quarantine.append = !begun.insert(quarantine.path.clone());
+        }
+    }
 }
 
 /// Refuses a script of which one statement would replace a file that another has written, or that reads stdin twice.

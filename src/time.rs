@@ -4,7 +4,7 @@
 pub type EventTime = i64;
 
 /// "No row at or before this time will come any more", except late ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Watermark(pub i64);
 
 impl Watermark {

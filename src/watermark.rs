@@ -72,9 +72,79 @@ impl WatermarkRule {
     }
 }
 
+/// The two highest values of a split's watermark expression so far. Without the one row that has the first, the
+/// watermark that follows every row would be the second: so it shows what a row from the future costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peaks {
+    pub first: i64,
+    /// Equal to the first where two rows have it.
+    pub second: i64,
+}
+
+impl Peaks {
+    /// Of no rows.
+    pub const NONE: Peaks = Peaks { first: i64::MIN, second: i64::MIN };
+    /// Before the first row of a split.
+    pub const START: Peaks = Peaks { first: Watermark::SQL_START.0, second: Watermark::SQL_START.0 };
+
+    pub fn of(values: &Int64Array) -> Self {
+        if values.null_count() > 0 {
+            return values.iter().flatten().fold(Peaks::NONE, Peaks::with);
+        }
+        let values = values.values();
+        let first = values.iter().copied().max().unwrap_or(i64::MIN);
+        // Two short loops instead of one that branches: this is done for every batch.
+        let times = values.iter().filter(|&&value| value == first).count();
+        let below = |&value: &i64| if value == first { i64::MIN } else { value };
+        let second = if times > 1 { first } else { values.iter().map(below).max().unwrap_or(i64::MIN) };
+        Peaks { first, second }
+    }
+
+    #[inline]
+    fn with(self, value: i64) -> Self {
+        self.and(Peaks { first: value, second: i64::MIN })
+    }
+
+    /// Those of both.
+    #[inline]
+    pub fn and(self, other: Peaks) -> Self {
+        let second = self.first.min(other.first).max(self.second).max(other.second);
+        Peaks { first: self.first.max(other.first), second }
+    }
+
+    /// The second peak before each row.
+    pub fn second_before_each(mut self, values: &Int64Array) -> Vec<i64> {
+        let mut before = Vec::with_capacity(values.len());
+        for value in values.iter() {
+            before.push(self.second);
+            self = value.map_or(self, |value| self.with(value));
+        }
+        before
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_peaks_of_a_whole_are_those_of_its_parts() {
+        let values = [3, 9, 9, -4, 12, 7, 12, 1, 20];
+        let sorted = |part: &[i64]| {
+            let mut part = part.to_vec();
+            part.sort_unstable_by(|a, b| b.cmp(a));
+            Peaks { first: part.first().copied().unwrap_or(i64::MIN), second: part.get(1).copied().unwrap_or(i64::MIN) }
+        };
+        for at in 0..=values.len() {
+            let (left, right) = values.split_at(at);
+            assert_eq!(Peaks::of(&left.to_vec().into()), sorted(left));
+            assert_eq!(Peaks::of(&left.to_vec().into()).and(Peaks::of(&right.to_vec().into())), sorted(&values));
+        }
+        let with_nulls = Int64Array::from(vec![Some(5), None, Some(8)]);
+        assert_eq!(Peaks::of(&with_nulls), Peaks { first: 8, second: 5 });
+        assert_eq!(Peaks::START.second_before_each(&with_nulls), [0, 0, 0]);
+        assert_eq!(Peaks::START.second_before_each(&vec![5, 8, 6, 1].into()), [0, 0, 5, 6]);
+    }
 
     #[test]
     fn per_row_is_the_prefix_maximum_from_zero() {

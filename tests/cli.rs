@@ -234,10 +234,10 @@ fn malformed_json_is_named_by_file_and_line() {
 }
 
 #[test]
-fn a_null_event_time_fails_the_job_and_names_the_row() {
+fn a_null_event_time_fails_the_job_and_names_the_place() {
     let data = "2024-05-01 12:00:01,a,1\n,b,2\n";
     let script = format!("{}{COUNT}", table("'format' = 'csv', 'csv.null-literal' = ''"));
-    fails(&script, data, 1, &["src.csv", "row 2", "ts", "NULL"]);
+    fails(&script, data, 1, &["src.csv:2:1", "`ts`", "NULL", "COALESCE"]);
 }
 
 #[test]

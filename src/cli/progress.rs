@@ -25,8 +25,12 @@ impl Progress {
         let totals = &snapshot.totals;
         let per_second = totals.rows_read() as f64 / snapshot.elapsed.as_secs_f64();
         bar.set_position(totals.bytes_read);
+        let quarantined = match totals.rows_quarantined() {
+            0 => String::new(),
+            rows => format!(", quarantined: {}", count(rows)),
+        };
         bar.set_message(format!(
-            "{} rows, {} rows/s, watermark {}, windows open: {}, late rows: {}",
+            "{} rows, {} rows/s, watermark {}, windows open: {}, late rows: {}{quarantined}",
             count(totals.rows_read()),
             count(per_second as u64),
             watermark(totals.watermark),

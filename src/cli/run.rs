@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anstyle::AnsiColor;
 use arrow::array::RecordBatch;
 use clap::{Args, ValueEnum};
 use transom::error::{Error, Result};
@@ -40,6 +41,9 @@ pub struct RunFlags {
     /// Print results and errors only
     #[arg(short, long)]
     pub quiet: bool,
+    /// Put records that cannot be read, and rows without an event time, into FILE instead of failing
+    #[arg(long, value_name = "FILE")]
+    quarantine: Option<String>,
     /// What shards run on
     #[arg(long, value_enum, default_value_t = ExecutorArg::Auto)]
     executor: ExecutorArg,
@@ -86,7 +90,11 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
         results: Results::new(args.output),
         answered: false,
     };
-    let outcome = run_script(&loaded.text, &loaded.options, &options, &mut report);
+    let mut script = loaded.options.clone();
+    if let Some(path) = &args.quarantine {
+        script.overrides.push(("transom.quarantine.path".to_string(), path.clone()));
+    }
+    let outcome = run_script(&loaded.text, &script, &options, &mut report);
     report.clear_progress();
     report.results.flush()?;
     let summary = outcome?;
@@ -117,6 +125,13 @@ impl Report for Terminal {
         if !self.quiet {
             self.clear_progress();
             eprintln!("note: {text}");
+        }
+    }
+    fn warning(&mut self, text: &str) {
+        if !self.quiet {
+            self.clear_progress();
+            let yellow = AnsiColor::Yellow.on_default().bold();
+            anstream::eprintln!("{yellow}warning:{yellow:#} {text}");
         }
     }
     fn progress(&mut self, snapshot: &Snapshot) -> Result<()> {

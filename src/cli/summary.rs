@@ -3,21 +3,31 @@
 use std::time::Duration;
 
 use transom::job::JobSummary;
+use unicode_width::UnicodeWidthStr;
 
 /// A block of aligned lines.
 pub fn text(job: &JobSummary) -> String {
     let totals = &job.totals;
-    let mut lines = vec![(
-        "rows read",
-        format!(
-            "{} = {} used + {} filtered + {} late + {} malformed",
-            count(totals.rows_read()),
-            count(totals.rows_used()),
-            count(totals.rows_filtered),
-            count(totals.rows_late),
-            count(totals.rows_malformed)
-        ),
-    )];
+    let mut parts = vec![
+        (totals.rows_used(), "used"),
+        (totals.rows_filtered, "filtered"),
+        (totals.rows_late, "late"),
+        (totals.rows_malformed, "malformed"),
+    ];
+    if job.quarantine.is_some() {
+        parts.push((totals.rows_quarantined(), "quarantined"));
+    }
+    let parts: Vec<String> = parts.iter().map(|(rows, what)| format!("{} {what}", count(*rows))).collect();
+    let mut lines = vec![("rows read", format!("{} = {}", count(totals.rows_read()), parts.join(" + ")))];
+    if let Some(path) = job.quarantine.as_ref().filter(|_| totals.rows_quarantined() > 0) {
+        let reasons = [(totals.rows_unreadable, "unreadable"), (totals.rows_without_time, "event time NULL")];
+        let reasons: Vec<String> = reasons
+            .iter()
+            .filter(|(rows, _)| *rows > 0)
+            .map(|(rows, reason)| format!("{} {reason}", count(*rows)))
+            .collect();
+        lines.push(("quarantined", format!("{}, to {path}", reasons.join(" + "))));
+    }
     if totals.rows_late > 0 {
         let share = 100.0 * totals.rows_late as f64 / totals.rows_read() as f64;
         let why = "came after all their windows had fired; a larger bound in WATERMARK FOR waits longer";
@@ -51,7 +61,30 @@ pub fn text(job: &JobSummary) -> String {
     if job.has_windows {
         lines.push(("peak state", bytes(totals.state_bytes_peak)));
     }
-    lines.iter().map(|(name, value)| format!("{name:>14}  {value}\n")).collect()
+    lines.iter().map(|(name, value)| format!("{name:>14}  {}\n", wrapped(value))).collect()
+}
+
+/// Columns of a terminal.
+const WIDTH: usize = 80;
+/// Columns in front of a value.
+const MARGIN: usize = 16;
+
+/// The value in lines that fit beside its name.
+fn wrapped(value: &str) -> String {
+    let (mut out, mut column) = (String::new(), MARGIN);
+    for word in value.split(' ') {
+        let width = word.width();
+        if column > MARGIN && column + 1 + width > WIDTH {
+            out.push_str(&format!("\n{:MARGIN$}", ""));
+            column = MARGIN;
+        } else if column > MARGIN {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out
 }
 
 /// Digits in groups of three.
@@ -93,6 +126,14 @@ pub fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_value_goes_on_below_itself() {
+        let text = wrapped(&"word ".repeat(20));
+        assert!(text.lines().all(|line| line.trim_end().len() <= WIDTH), "{text}");
+        assert!(text.lines().skip(1).all(|line| line.starts_with(&" ".repeat(MARGIN))), "{text}");
+        assert_eq!(wrapped("a b"), "a b");
+    }
 
     #[test]
     fn numbers_read_well() {

@@ -17,11 +17,23 @@ const TRANSITION_BITS: u32 = 24;
 
 /// What one block told. A later block takes the place of one that every shard has processed, so what is told goes
 /// with the number of its block (counted from 1; 0: nothing yet).
-#[derive(Default)]
 struct Told {
     transition: AtomicU64,
+    /// Of the block of `watermark_of`, or told of no block at all.
+    second: AtomicI64,
     watermark: AtomicI64,
     watermark_of: AtomicU64,
+}
+
+impl Told {
+    const fn nothing() -> Self {
+        Told {
+            transition: AtomicU64::new(0),
+            second: AtomicI64::new(i64::MIN),
+            watermark: AtomicI64::new(0),
+            watermark_of: AtomicU64::new(0),
+        }
+    }
 }
 
 struct SplitProgress {
@@ -58,7 +70,7 @@ impl Progress {
             SplitProgress {
                 next: CachePadded::new(AtomicUsize::new(0)),
                 extent: AtomicUsize::new(packed(*extent)),
-                told: (0..room).map(|_| Told::default()).collect(),
+                told: (0..room).map(|_| Told::nothing()).collect(),
             }
         };
         Progress {
@@ -129,6 +141,15 @@ impl Progress {
         let told = self.splits[split].told(block);
         told.watermark.store(watermark, Ordering::Relaxed);
         told.watermark_of.store(block as u64 + 1, Ordering::Release);
+    }
+
+    /// The second highest value of the watermark expression in a block, told before its watermark is.
+    pub fn publish_second(&self, split: usize, block: usize, second: i64) {
+        self.splits[split].told(block).second.store(second, Ordering::Relaxed);
+    }
+    /// The lowest number there is where it was not told. Known when the watermark is.
+    pub fn second(&self, split: usize, block: usize) -> i64 {
+        self.splits[split].told(block).second.load(Ordering::Relaxed)
     }
 
     /// None until published. Asked only for blocks that this shard has not processed yet.

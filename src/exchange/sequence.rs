@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::progress::Progress;
 use crate::source::Extent;
 use crate::time::Watermark;
+use crate::watermark::Peaks;
 
 /// A block with its place in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,24 @@ pub struct Step {
     pub block: usize,
     /// The split's watermark before the block.
     pub start: Watermark,
+    /// What it would be without the row that it comes from.
+    pub second: Watermark,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The state in which the block begins.
+    pub state: u8,
+}
+
+/// A block that moved the watermark of its split.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub block: usize,
+    /// The state in which it begins.
+    pub state: u8,
+    /// The watermark before it.
+    pub before: Watermark,
+    /// The second highest value of the watermark expression in it.
+    pub second: Watermark,
 }
 
 /// One shard's copy of the order.
@@ -29,6 +48,12 @@ pub struct Sequencer {
     extents: Vec<Extent>,
     /// Watermark and number of the splits with blocks still to come: the order of turns.
     turns: BTreeSet<(i64, usize)>,
+    /// By split: the state in which its next block begins.
+    states: Vec<u8>,
+    /// By split: the block from which its watermark comes.
+    origins: Vec<Origin>,
+    /// By split: the highest values of its watermark expression.
+    peaks: Vec<Peaks>,
 }
 
 impl Sequencer {
@@ -42,13 +67,18 @@ impl Sequencer {
             next_block: vec![0; splits],
             turns: (0..splits).filter(|&split| extents[split].has_after(0)).map(|split| (start, split)).collect(),
             extents,
+            states: vec![0; splits],
+            origins: vec![Origin::default(); splits],
+            peaks: vec![Peaks::START; splits],
         }
     }
 
     /// The block whose turn it is; None when all blocks have had theirs.
     pub fn current(&self) -> Option<Step> {
         let &(watermark, split) = self.turns.first()?;
-        Some(Step { seq: self.seq, split, block: self.next_block[split], start: Watermark(watermark) })
+        let (start, second) = (Watermark(watermark), Watermark(self.peaks[split].second));
+        let (origin, state) = (self.origins[split], self.states[split]);
+        Some(Step { seq: self.seq, split, block: self.next_block[split], start, second, origin, state })
     }
 
     /// Moves past the current block if its watermark is known.
@@ -59,11 +89,28 @@ impl Sequencer {
         self.next_block[step.split] += 1;
         // Read behind the watermark, so it is that of the block or a later one.
         self.extents[step.split] = progress.extent(step.split);
+        self.follow(step, watermark, progress);
         if self.is_active(step.split) {
             self.turns.insert((step.start.0.max(watermark), step.split));
         }
         self.seq += 1;
         Some(step)
+    }
+
+    /// What is known of a split behind a block.
+    fn follow(&mut self, step: Step, watermark: i64, progress: &Progress) {
+        let Step { split, block, state, start: before, .. } = step;
+        let second = progress.second(split, block);
+        if watermark > before.0 {
+            self.origins[split] = Origin { block, state, before, second: Watermark(second) };
+        }
+        self.peaks[split] = self.peaks[split].and(Peaks { first: watermark, second });
+        self.states[split] = progress.exit_state(split, block, state).unwrap_or(state);
+    }
+
+    /// By split: the highest values of its watermark expression in the blocks that have had their turn.
+    pub fn peaks(&self) -> &[Peaks] {
+        &self.peaks
     }
 
     /// Blocks that have had their turn.

@@ -15,9 +15,10 @@ mod path;
 mod print;
 mod raw;
 mod remedy;
+mod rows;
 mod text;
 
-pub use self::avro::{AvroOptions, AvroPart, AvroReader, append_avro_parts, avro_is_empty};
+pub use self::avro::{AvroOptions, AvroPart, AvroReader, AvroReject, append_avro_parts, avro_is_empty};
 pub use self::csv::CsvOptions;
 pub use self::csv::header::Header;
 pub(crate) use self::csv::scan::{Ending, Scan, Syntax};
@@ -28,7 +29,8 @@ pub use self::parse::TimestampStyle;
 pub(crate) use self::parse::{csv_date, csv_time, iso_date, timestamp};
 pub use self::path::{InputFile, local_path};
 pub use self::raw::{Charset, RawOptions};
-pub use self::text::{Failure, Output, Step, TextDecoder};
+pub use self::rows::rows_as_json;
+pub use self::text::{Failure, Notes, Output, Step, TextDecoder, record_text};
 
 use arrow::array::RecordBatch;
 

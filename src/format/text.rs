@@ -1,6 +1,8 @@
 //! What the decoders of text formats have in common: they work on a window of a file and leave
 //! batches behind.
 
+use std::ops::Range;
+
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 
@@ -35,6 +37,46 @@ impl From<Error> for Failure {
     }
 }
 
+/// What a decoder writes down about records, where somebody asks for it. Offsets are those of the window.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// Set records that cannot be read aside, instead of ending at the first one or skipping it.
+    pub set_aside: bool,
+    /// Those, in their order.
+    pub rejects: Vec<Reject>,
+    /// Write down where the record of each row stands, which is slow.
+    pub trace: bool,
+    /// By row.
+    pub records: Vec<Range<usize>>,
+}
+
+/// A record that cannot be read.
+#[derive(Debug)]
+pub struct Reject {
+    /// Where the fault is.
+    pub at: usize,
+    /// What is wrong with it.
+    pub reason: String,
+    /// The record, as [`record_text`] shows it.
+    pub text: String,
+}
+
+/// Characters of a record that are kept when it is set aside.
+pub const RECORD_CHARACTERS_MAX: usize = 1_000;
+
+/// A record as it stands, without its line end: cut with a '…' behind [`RECORD_CHARACTERS_MAX`] characters, and with
+/// U+FFFD for what is not UTF-8.
+pub fn record_text(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    let most = &bytes[..bytes.len().min(4 * RECORD_CHARACTERS_MAX + 4)];
+    let text = String::from_utf8_lossy(most);
+    match text.char_indices().nth(RECORD_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
 /// Decodes the records that start in one block of a text file.
 pub trait TextDecoder: Send {
     /// The offset of the first record that starts at `from` or later but before `end`. `state`: the
@@ -51,6 +93,8 @@ pub trait TextDecoder: Send {
     /// # Errors
     /// What `out` returned.
     fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)>;
+    /// What is to be written down, and was.
+    fn notes(&mut self) -> &mut Notes;
 }
 
 /// Columns under construction with their names and types.
@@ -64,6 +108,7 @@ pub(crate) struct Rows {
     pub batch_rows: usize,
     total: u64,
     pub malformed: u64,
+    pub notes: Notes,
 }
 
 impl Rows {
@@ -84,7 +129,24 @@ impl Rows {
             batch_rows: batch_rows.max(1),
             total: 0,
             malformed: 0,
+            notes: Notes::default(),
         })
+    }
+
+    /// Sets a record aside of which nothing is left in the columns.
+    #[cold]
+    pub fn reject(&mut self, bytes: &[u8], record: Range<usize>, at: usize, error: &Error) {
+        let text = record_text(&bytes[record]);
+        self.notes.rejects.push(Reject { at, reason: error.message().to_string(), text });
+    }
+
+    /// Writes down where the rows came from that were added since the last call.
+    #[inline]
+    pub fn trace(&mut self, record: Range<usize>) {
+        if self.notes.trace {
+            let rows = self.total as usize + self.count;
+            self.notes.records.resize(rows, record);
+        }
     }
 
     /// Drops what the unfinished row has appended so far.

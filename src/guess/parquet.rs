@@ -145,7 +145,7 @@ fn measure(path: &str, schema: &Schema, candidate: &mut Candidate, all: bool) ->
     let blocks = reader.block_count();
     let step = if all { 1 } else { blocks.div_ceil(BLOCKS).max(1) };
     for block in (0..blocks).step_by(step) {
-        reader.decode(block, 8_192, &mut |batch: RecordBatch| {
+        reader.decode(block, 8_192, None, &mut |batch: RecordBatch| {
             let column = batch.column(0);
             for row in 0..column.len() {
                 let time = if column.is_null(row) { None } else { millis(column, row, &mut candidate.form) };

@@ -2,7 +2,9 @@
 
 mod output;
 mod overlap;
+mod quarantine;
 mod summary;
+mod warnings;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,14 +21,17 @@ use crate::io::uring::{self, Executor};
 use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{JobPlan, SinkSpec};
+use crate::shard::findings::Findings;
 use crate::shard::program::Program;
-use crate::shard::reader::SplitEntry;
+use crate::shard::reader::{AsideOutput, SplitEntry};
 use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source::{self, Extent, Wake};
+use crate::source::{self, Aside, Extent, Wake};
 use crate::types::Schema;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
+use quarantine::Quarantine;
 pub use summary::JobSummary;
+use warnings::Ended;
 
 /// How a job runs; none of it changes the answer.
 #[derive(Debug, Clone)]
@@ -65,6 +70,8 @@ pub struct Snapshot {
 pub trait Report {
     /// Something the user should know, one line.
     fn notice(&mut self, _text: &str) {}
+    /// Something about data or results that the user had better look at, one line; after the job's summary.
+    fn warning(&mut self, _text: &str) {}
     /// About ten times a second.
     fn progress(&mut self, _snapshot: &Snapshot) -> Result<()> {
         Ok(())
@@ -102,8 +109,22 @@ impl Report for NoReport {}
 
 /// What shards tell the thread that runs the job.
 enum Event {
-    Rows { sink: usize, seq: u64, order: i64, shard: usize, batch: RecordBatch },
-    Ended { result: Result<()> },
+    Rows {
+        sink: usize,
+        seq: u64,
+        order: i64,
+        shard: usize,
+        batch: RecordBatch,
+    },
+    /// What a block sets aside, once a block where there is a quarantine.
+    Aside {
+        seq: u64,
+        split: usize,
+        aside: Aside,
+    },
+    Ended {
+        result: Result<Findings>,
+    },
 }
 
 /// How often the job's thread looks up when nothing happens.
@@ -124,8 +145,14 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     let started = Instant::now();
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
-    let splits = open_splits(&program, options, report)?;
-    overlap::check_sources(&program.sinks, splits.iter().map(|entry| entry.split.name()))?;
+    let quarantine = plan.config.quarantine.as_ref();
+    let splits = open_splits(&program, options, quarantine.is_some(), report)?;
+    let files = || splits.iter().map(|entry| entry.split.name());
+    overlap::check_sources(&program.sinks, files())?;
+    if let Some(spec) = quarantine {
+        overlap::check_quarantine(&spec.path, &program.sinks, files())?;
+    }
+    let mut quarantine = quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?;
     let mut sinks = Vec::new();
     for spec in &program.sinks {
         match OpenSink::open(spec, shards) {
@@ -136,17 +163,35 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
             }
         }
     }
-    let outcome = run_shards(&program, &splits, &sinks, shards, options, started, report);
-    match outcome {
-        Ok((totals, written)) => {
+    let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started };
+    match run_shards(&running, quarantine.as_mut(), report) {
+        Ok(outcome) => {
+            if let Some(Err(error)) = quarantine.map(Quarantine::commit) {
+                sinks.iter().for_each(OpenSink::abort);
+                return Err(error);
+            }
             commit(&sinks)?;
-            Ok(JobSummary::new(&program, &splits, totals, &written, shards, started.elapsed()))
+            let path = plan.config.quarantine.as_ref().map(|spec| spec.path.clone());
+            Ok(JobSummary::new(&running, outcome, path))
         }
         Err(error) => {
             sinks.iter().for_each(OpenSink::abort);
+            if let Some(kept) = quarantine.and_then(Quarantine::keep) {
+                report.notice(&kept);
+            }
             Err(error)
         }
     }
+}
+
+/// What a running job is made of.
+struct Running<'a> {
+    program: &'a Arc<Program>,
+    splits: &'a Arc<Vec<SplitEntry>>,
+    sinks: &'a [OpenSink],
+    shards: usize,
+    options: &'a RunOptions,
+    started: Instant,
 }
 
 /// Makes the output of all sinks visible; from the first that fails on, nothing of the rest.
@@ -175,10 +220,15 @@ fn shard_count(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) ->
     options.shards.clamp(1, most)
 }
 
-fn open_splits(program: &Program, options: &RunOptions, report: &mut dyn Report) -> Result<Arc<Vec<SplitEntry>>> {
+fn open_splits(
+    program: &Program,
+    options: &RunOptions,
+    set_aside: bool,
+    report: &mut dyn Report,
+) -> Result<Arc<Vec<SplitEntry>>> {
     let mut splits = Vec::new();
     for (branch, reads) in program.branches.iter().enumerate() {
-        let opened = source::open(&reads.scan, options.block_bytes)?;
+        let opened = source::open_with(&reads.scan, options.block_bytes, set_aside)?;
         let mut told = BTreeSet::new();
         for split in &opened {
             for missing in split.missing() {
@@ -193,16 +243,8 @@ fn open_splits(program: &Program, options: &RunOptions, report: &mut dyn Report)
     Ok(Arc::new(splits))
 }
 
-/// The totals, and the rows written to each sink.
-fn run_shards(
-    program: &Arc<Program>,
-    splits: &Arc<Vec<SplitEntry>>,
-    sinks: &[OpenSink],
-    shards: usize,
-    options: &RunOptions,
-    started: Instant,
-    report: &mut dyn Report,
-) -> Result<(Totals, Vec<u64>)> {
+fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report: &mut dyn Report) -> Result<Outcome> {
+    let &Running { program, splits, sinks, shards, options, started } = running;
     let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
     let progress = Arc::new(Progress::new(&extents, shards, in_flight));
@@ -220,6 +262,7 @@ fn run_shards(
             splits: splits.clone(),
             endpoint,
             outputs,
+            aside: quarantine.as_ref().map(|_| Box::new(quarantine::Sending(events.clone())) as Box<dyn AsideOutput>),
             metrics: metrics[shard].clone(),
         };
         let (progress, events) = (progress.clone(), events.clone());
@@ -239,7 +282,9 @@ fn run_shards(
     let bytes_total = splits.iter().map(|entry| entry.split.bytes()).sum();
     let snapshot =
         || Snapshot { totals: Totals::of(metrics.iter().map(Arc::as_ref)), bytes_total, elapsed: started.elapsed() };
-    let outcome = watch(&inbox, &progress, program, &options.cancel, &snapshot, report);
+    let findings = Findings::new(program.branches.len());
+    let mut receiving = Receiving { ordered: Ordered::default(), quarantine, findings, program, splits };
+    let outcome = watch(&inbox, &progress, &mut receiving, &options.cancel, &snapshot, report);
     for handle in handles? {
         if handle.join().is_err() {
             return Err(Error::internal("a shard's thread panicked"));
@@ -247,7 +292,19 @@ fn run_shards(
     }
     outcome?;
     let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
-    Ok((snapshot().totals, (0..sinks.len()).map(written).collect()))
+    let written: Vec<u64> = (0..sinks.len()).map(written).collect();
+    let (totals, findings) = (snapshot().totals, &receiving.findings);
+    let ended = Ended { running, findings, totals: &totals, written: &written };
+    let warnings = warnings::warnings(&ended);
+    Ok(Outcome { totals, written, warnings })
+}
+
+/// What the shards came to.
+struct Outcome {
+    totals: Totals,
+    /// By sink.
+    written: Vec<u64>,
+    warnings: Vec<String>,
 }
 
 fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Result<Vec<Box<dyn Output>>> {
@@ -272,13 +329,13 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     Error::internal(format!("a shard failed: {text}"))
 }
 
-fn run_shard(parts: ShardParts, progress: &Progress) -> Result<()> {
+fn run_shard(parts: ShardParts, progress: &Progress) -> Result<Findings> {
     let mut shard = Shard::new(parts)?;
     let parker = shard.take_parker();
     while !progress.is_stopped() {
         match shard.step()? {
             Work::Done => {}
-            Work::Finished => return Ok(()),
+            Work::Finished => break,
             Work::Waiting => {
                 let limit = if shard.is_kept_back() { ROOM_WAIT } else { SLEEP_LIMIT };
                 match &parker {
@@ -288,19 +345,37 @@ fn run_shard(parts: ShardParts, progress: &Progress) -> Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(shard.take_findings())
+}
+
+/// What the job's thread puts in order.
+struct Receiving<'a> {
+    ordered: Ordered,
+    quarantine: Option<&'a mut Quarantine>,
+    findings: Findings,
+    program: &'a Program,
+    splits: &'a [SplitEntry],
+}
+
+impl Receiving<'_> {
+    /// Hands out what belongs to the first `blocks` blocks.
+    fn release(&mut self, blocks: u64, report: &mut dyn Report) -> Result<()> {
+        if let Some(quarantine) = &mut self.quarantine {
+            quarantine.release(blocks, self.program, self.splits)?;
+        }
+        self.ordered.release(blocks, self.program, report)
+    }
 }
 
 /// Takes events until every shard has ended; the first error stops the others.
 fn watch(
     inbox: &Receiver<Event>,
     progress: &Progress,
-    program: &Program,
+    receiving: &mut Receiving<'_>,
     cancel: &AtomicBool,
     snapshot: &dyn Fn() -> Snapshot,
     report: &mut dyn Report,
 ) -> Result<()> {
-    let mut ordered = Ordered::default();
     let mut outcome = Ok(());
     let mut next_report = Instant::now() + WATCH_INTERVAL;
     loop {
@@ -314,14 +389,24 @@ fn watch(
         };
         while let Some(event) = next {
             match event {
-                Event::Rows { sink, seq, order, shard, batch } => ordered.insert((seq, order, shard), sink, batch),
-                Event::Ended { result: Ok(()) } => {}
-                Event::Ended { result } => fail(&mut outcome, result, progress),
+                Event::Rows { sink, seq, order, shard, batch } => {
+                    receiving.ordered.insert((seq, order, shard), sink, batch);
+                }
+                Event::Aside { seq, split, aside } => {
+                    if let Some(quarantine) = &mut receiving.quarantine {
+                        quarantine.insert(seq, split, aside);
+                    }
+                }
+                Event::Ended { result: Ok(found) } => {
+                    receiving.findings = std::mem::take(&mut receiving.findings).and(found);
+                }
+                Event::Ended { result: Err(error) } => fail(&mut outcome, Err(error), progress),
             }
             next = inbox.try_recv().ok();
         }
-        let result = ordered.release(complete, program, report);
-        fail(&mut outcome, result, progress);
+        if outcome.is_ok() {
+            fail(&mut outcome, receiving.release(complete, report), progress);
+        }
         if cancel.load(Ordering::Relaxed) {
             fail(&mut outcome, Err(Error::cancelled()), progress);
         }
@@ -332,7 +417,7 @@ fn watch(
         }
     }
     outcome?;
-    ordered.release(u64::MAX, program, report)
+    receiving.release(u64::MAX, report)
 }
 
 fn fail(outcome: &mut Result<()>, result: Result<()>, progress: &Progress) {

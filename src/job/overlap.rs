@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::format::local_path;
 use crate::plan::{JobPlan, SinkSpec};
 use crate::sink::replaced_file;
 
@@ -80,6 +81,25 @@ pub(super) fn check_sources<'a>(sinks: &[SinkSpec], sources: impl Iterator<Item 
             let message = format!("table `{}` would replace {source}, which this statement reads", sink.table);
             return Err(Error::script(message).help("write to another file"));
         }
+    }
+    Ok(())
+}
+
+/// Refuses a quarantine in a file that its job reads or writes.
+///
+/// # Errors
+/// Kind Script, naming the file.
+pub(super) fn check_quarantine<'a>(
+    path: &str,
+    sinks: &[SinkSpec],
+    mut sources: impl Iterator<Item = &'a str>,
+) -> Result<()> {
+    let file = identity(Path::new(local_path(path)?));
+    let written = sinks.iter().filter_map(replaced_file).any(|sink| identity(&sink) == file);
+    if written || sources.any(|source| identity(Path::new(source)) == file) {
+        let does = if written { "writes" } else { "reads" };
+        let message = format!("'transom.quarantine.path' would replace {path}, which this statement {does}");
+        return Err(Error::script(message).help("give the quarantine a file of its own"));
     }
     Ok(())
 }

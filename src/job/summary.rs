@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::{Outcome, Running};
 use crate::metrics::Totals;
 use crate::shard::program::Program;
-use crate::shard::reader::SplitEntry;
 use crate::watermark::WatermarkRule;
 
-/// The figures of a finished job. `read = used + filtered + late + malformed`.
+/// The figures of a finished job. `read = used + filtered + late + malformed + quarantined`.
 #[derive(Debug, Clone)]
 pub struct JobSummary {
     pub totals: Totals,
@@ -23,27 +23,28 @@ pub struct JobSummary {
     pub has_windows: bool,
     /// Tables written and the rows of each, in order of the plan.
     pub sinks: Vec<(String, u64)>,
+    /// The file of the records that were set aside, where the job has one.
+    pub quarantine: Option<String>,
+    /// What is hardly as it was meant, one line each.
+    pub warnings: Vec<String>,
 }
 
 impl JobSummary {
-    pub(super) fn new(
-        program: &Program,
-        splits: &[SplitEntry],
-        totals: Totals,
-        written: &[u64],
-        shards: usize,
-        elapsed: Duration,
-    ) -> Self {
+    pub(super) fn new(running: &Running<'_>, outcome: Outcome, quarantine: Option<String>) -> Self {
+        let (program, splits) = (running.program, running.splits);
+        let Outcome { totals, written, warnings } = outcome;
         let files: BTreeSet<&str> = splits.iter().map(|entry| entry.split.name()).collect();
         JobSummary {
             totals,
-            shards,
+            shards: running.shards,
             files: files.len(),
             readings: splits.len(),
-            elapsed,
+            elapsed: running.started.elapsed(),
             watermark_rule: watermark_rule(program),
             has_windows: !program.stages.is_empty(),
-            sinks: tables(program, written),
+            sinks: tables(program, &written),
+            quarantine,
+            warnings,
         }
     }
 

@@ -28,6 +28,10 @@ pub struct ShardMetrics {
     /// Rows decoded, malformed ones not included.
     pub rows_decoded: Counter,
     pub rows_malformed: Counter,
+    /// Records set aside because they cannot be read.
+    pub rows_unreadable: Counter,
+    /// Rows set aside because their event time is NULL; among those decoded.
+    pub rows_without_time: Counter,
     /// Removed by a filter between the table and the first window operator or sink.
     pub rows_filtered: Counter,
     /// Dropped because all windows of the row had fired, at first window operators.
@@ -51,7 +55,12 @@ pub struct ShardMetrics {
 pub struct Totals {
     pub bytes_read: u64,
     pub rows_decoded: u64,
+    /// Records that were skipped (`ignore-parse-errors`).
     pub rows_malformed: u64,
+    /// Records in quarantine because they cannot be read.
+    pub rows_unreadable: u64,
+    /// Rows in quarantine because their event time is NULL; among those decoded.
+    pub rows_without_time: u64,
     pub rows_filtered: u64,
     pub rows_late: u64,
     /// Copies of rows, one a window, that were dropped for theirs; such rows count as used.
@@ -90,6 +99,8 @@ impl Totals {
             totals.bytes_read += shard.bytes_read.get();
             totals.rows_decoded += shard.rows_decoded.get();
             totals.rows_malformed += shard.rows_malformed.get();
+            totals.rows_unreadable += shard.rows_unreadable.get();
+            totals.rows_without_time += shard.rows_without_time.get();
             totals.rows_filtered += shard.rows_filtered.get();
             totals.rows_late += shard.rows_late.get();
             totals.copies_late += shard.copies_late.get();
@@ -104,12 +115,16 @@ impl Totals {
         totals
     }
 
-    /// Rows read from files, malformed ones included.
+    /// Rows read from files, malformed and unreadable ones included.
     pub fn rows_read(&self) -> u64 {
-        self.rows_decoded + self.rows_malformed
+        self.rows_decoded + self.rows_malformed + self.rows_unreadable
+    }
+    /// Rows and records that were set aside.
+    pub fn rows_quarantined(&self) -> u64 {
+        self.rows_unreadable + self.rows_without_time
     }
     /// Rows that went into a window or to a sink: what is left of those read.
     pub fn rows_used(&self) -> u64 {
-        self.rows_decoded.saturating_sub(self.rows_filtered + self.rows_late)
+        self.rows_decoded.saturating_sub(self.rows_without_time + self.rows_filtered + self.rows_late)
     }
 }

@@ -10,7 +10,7 @@ mod nexmark;
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
-pub use crate::options::{Config, Options};
+pub use crate::options::{Config, Options, Quarantine};
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
 pub use files::{

@@ -18,6 +18,8 @@ pub struct Flow {
     pub rows: RecordBatch,
     /// The watermark before each row, where a later stage may need it.
     pub before: Option<Int64Array>,
+    /// What that would be without the one row that it comes from.
+    pub second: Option<Int64Array>,
     /// The window end of each result row, where their order counts and the batch has several.
     pub ends: Option<Int64Array>,
 }
@@ -25,8 +27,9 @@ pub struct Flow {
 impl Flow {
     fn with(self, rows: RecordBatch, pick: impl Fn(&Int64Array) -> Result<Int64Array>) -> Result<Self> {
         let before = self.before.as_ref().map(&pick).transpose()?;
+        let second = self.second.as_ref().map(&pick).transpose()?;
         let ends = self.ends.as_ref().map(&pick).transpose()?;
-        Ok(Flow { rows, before, ends })
+        Ok(Flow { rows, before, second, ends })
     }
 }
 
@@ -35,7 +38,7 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
     let mut copies = false;
     for link in chain {
         if flow.rows.num_rows() == 0 {
-            return Ok(Flow { rows: empty_of(chain), before: None, ends: None });
+            return Ok(Flow { rows: empty_of(chain), before: None, second: None, ends: None });
         }
         flow = match link {
             Link::Calc { filter, exprs, schema } => {

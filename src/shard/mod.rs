@@ -9,6 +9,7 @@
 //! is after the block; results go on to the next stage in the same way, or to the sink.
 
 mod chain;
+pub mod findings;
 mod merge;
 pub mod program;
 pub mod reader;
@@ -30,10 +31,12 @@ use crate::exchange::{Message, Part};
 use crate::metrics::ShardMetrics;
 use crate::plan::WindowSpec;
 use crate::time::Watermark;
+use crate::watermark::Peaks;
 use crate::window::{Deadlines, WindowOperator, operator};
 use chain::Flow;
+use findings::Findings;
 use program::{Producer, Program, Target};
-use reader::{Block, Reader, ScanContext, SplitEntry};
+use reader::{AsideOutput, Block, Reader, ScanContext, SplitEntry};
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +81,8 @@ pub struct Shard {
     /// By stage: which of the rows on their way there need a mark.
     deadlines: Vec<Deadlines>,
     outputs: Vec<Option<Box<dyn Output>>>,
+    aside: Option<Box<dyn AsideOutput>>,
+    findings: Findings,
     metrics: Arc<ShardMetrics>,
 }
 
@@ -89,29 +94,33 @@ pub struct ShardParts {
     pub endpoint: Endpoint,
     /// One a sink of the program.
     pub outputs: Vec<Box<dyn Output>>,
+    /// Takes the records that are set aside; none: the first of them is an error. The splits must be opened alike.
+    pub aside: Option<Box<dyn AsideOutput>>,
     pub metrics: Arc<ShardMetrics>,
 }
 
 impl Shard {
     pub fn new(parts: ShardParts) -> Result<Self> {
-        let ShardParts { program, progress, splits, endpoint, outputs, metrics } = parts;
+        let ShardParts { program, progress, splits, endpoint, outputs, aside, metrics } = parts;
         let shards = endpoint.shards();
         let inbox = program.ports.iter().map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect();
         Ok(Shard {
             id: endpoint.shard(),
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
             sequencer: Sequencer::new(&progress),
-            reader: Reader::new(progress.clone(), splits.clone()),
+            reader: Reader::new(progress.clone(), splits.clone(), aside.is_some()),
             operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
             deadlines: program.stages.iter().map(|stage| Deadlines::new(&stage.spec)).collect::<Result<_>>()?,
             outputs: outputs.into_iter().map(Some).collect(),
             due: VecDeque::new(),
+            findings: Findings::new(program.branches.len()),
             stage: 0,
             program,
             progress,
             splits,
             endpoint,
             inbox,
+            aside,
             metrics,
         })
     }
@@ -182,12 +191,13 @@ impl Shard {
         self.sequencer.watermark_of(feeds)
     }
 
-    fn route_block(&mut self, step: Step, block: Block) -> Result<()> {
+    fn route_block(&mut self, step: Step, mut block: Block) -> Result<()> {
         let program = self.program.clone();
         let branch = &program.branches[self.splits[step.split].branch];
-        self.metrics.rows_decoded.add(block.stats.rows);
-        self.metrics.rows_malformed.add(block.stats.malformed);
-        self.metrics.bytes_read.add(block.stats.bytes);
+        self.count(&block);
+        if let Some(output) = &mut self.aside {
+            output.take(step.seq, step.split, std::mem::take(&mut block.stats.aside))?;
+        }
         let stage = match branch.to {
             Target::Port(port) => Some(program.ports[port].stage),
             Target::Sink(_) => None,
@@ -196,20 +206,26 @@ impl Shard {
         let others = self.watermark_of(branches, Some(step.split));
         let mut parts: Vec<Vec<Part>> = (0..self.endpoint.shards()).map(|_| Vec::new()).collect();
         let (mut watermark, mut filtered) = (step.start, 0);
+        let mut peaks = Peaks { first: step.start.0, second: step.second.0 };
+        let inner = block.batches.iter().fold(Peaks::NONE, |peaks, batch| peaks.and(batch.peaks));
         for batch in block.batches {
-            let mut before = None;
+            let (mut before, mut second) = (None, None);
             if let (Some(index), Some(values)) = (stage, &batch.watermarks) {
                 let after = program.rule.after(watermark, values);
                 let time = branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
                 let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
                 if self.deadlines[index].may_be_behind(lowest, after.emitted().min(others)) {
                     before = Some(program.rule.before_each(watermark, values).0.into());
+                    // Elsewhere the watermark does not follow from the peaks.
+                    second = program.rule.is_prefix_maximum().then(|| peaks.second_before_each(values).into());
                 }
                 watermark = after;
+                peaks = peaks.and(batch.peaks);
+                self.findings.see_time(self.splits[step.split].branch, lowest);
             }
             let flow = chain::run(
                 &branch.chain,
-                Flow { rows: batch.rows, before, ends: None },
+                Flow { rows: batch.rows, before, second, ends: None },
                 &program.context,
                 &mut filtered,
             )?;
@@ -218,6 +234,7 @@ impl Shard {
                 Target::Port(port) => {
                     let stage = program.ports[port].stage;
                     let (spec, deadlines) = (&program.stages[stage].spec, &mut self.deadlines[stage]);
+                    self.findings.see_late(step.split, &flow, deadlines, others)?;
                     for dealt in route::route(flow, spec, deadlines, program.groups, others)? {
                         parts[dealt.owner].push(Part { order: 0, ends: Vec::new(), batch: dealt.batch });
                     }
@@ -225,12 +242,21 @@ impl Shard {
             }
         }
         self.metrics.rows_filtered.add(filtered);
+        self.findings.end_block(step, watermark, Watermark(inner.second));
         if let Target::Port(port) = branch.to {
             for (to, parts) in parts.into_iter().enumerate() {
                 self.endpoint.send(to, Message { port, seq: step.seq, parts });
             }
         }
         Ok(())
+    }
+
+    fn count(&self, block: &Block) {
+        self.metrics.rows_decoded.add(block.stats.rows);
+        self.metrics.rows_malformed.add(block.stats.malformed);
+        self.metrics.rows_without_time.add(block.null_times);
+        self.metrics.rows_unreadable.add(block.stats.aside.rejected.len() as u64 - block.null_times);
+        self.metrics.bytes_read.add(block.stats.bytes);
     }
 
     /// Gives the first due step to the next stage, if all of the stage's input for it is there.
@@ -316,7 +342,8 @@ impl Shard {
             let several = stage.spec.ordered && ends.iter().any(|&end| end != order);
             let ends = several.then(|| Int64Array::from(ends.to_vec()));
             // Rows that HAVING removes were used: they count in their window.
-            let flow = chain::run(&stage.chain, Flow { rows, before: None, ends }, &program.context, &mut 0)?;
+            let flow =
+                chain::run(&stage.chain, Flow { rows, before: None, second: None, ends }, &program.context, &mut 0)?;
             match stage.to {
                 Target::Sink(sink) => self.write_in_order(sink, seq, order, flow)?,
                 Target::Port(port) => self.route_results(port, order, flow, &mut parts)?,
@@ -382,6 +409,12 @@ impl Shard {
         self.metrics.sessions_open.set(all.clone().filter(sessions).map(open).sum());
         self.metrics.windows_open.set(all.filter(|index| !sessions(index)).map(open).sum());
         self.metrics.windows_fired.set(self.operators.iter().map(|operator| operator.fired_windows()).sum());
+    }
+
+    /// What the shard came upon, for warnings; once, at the end.
+    pub fn take_findings(&mut self) -> Findings {
+        self.findings.see_peaks(self.sequencer.peaks());
+        std::mem::take(&mut self.findings)
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -24,7 +24,7 @@ use crate::plan::{
     Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
     WindowAggregateSpec, WindowSpec,
 };
-use crate::source::{BlockStats, Extent, Split, Transition};
+use crate::source::{BlockStats, Extent, Position, Split, Transition};
 use crate::time::{Watermark, window_start};
 use crate::types::{Field, Schema, Type};
 
@@ -110,6 +110,9 @@ impl Split for MemorySplit {
             out(RecordBatch::try_new(schema().to_arrow(), columns).expect("columns of the schema"))?;
         }
         Ok(BlockStats { rows: self.blocks[block].len() as u64, ..BlockStats::default() })
+    }
+    fn records(&self, _block: usize, _entry: u8, _rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        Ok(Vec::new())
     }
 }
 
@@ -227,6 +230,7 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
                 splits: splits.clone(),
                 endpoint,
                 outputs: vec![Box::new(Collect(results.clone()))],
+                aside: None,
                 metrics: metrics.clone(),
             };
             Shard::new(parts).unwrap()

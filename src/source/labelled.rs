@@ -11,7 +11,7 @@ use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 
 use super::files::Found;
-use super::{BlockStats, Extent, Split, Transition, Wake, partition};
+use super::{BlockStats, Extent, Position, Split, Stretch, Transition, Wake, partition};
 use crate::error::{Error, Result};
 use crate::plan::{FileColumn, FileMetadata, FileValue, ScanSpec};
 use crate::types::{Field, Schema};
@@ -78,9 +78,6 @@ impl Split for Labelled {
     fn extend(&self) -> Extent {
         self.inner.extend()
     }
-    fn first_line(&self, block: usize) -> Option<u64> {
-        self.inner.first_line(block)
-    }
     fn start(&self, wake: &Wake, alone: bool) {
         self.inner.start(wake, alone);
     }
@@ -112,5 +109,14 @@ impl Split for Labelled {
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             out(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
         })
+    }
+    fn records(&self, block: usize, entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        self.inner.records(block, entry, rows)
+    }
+    fn release(&self, block: usize) {
+        self.inner.release(block);
+    }
+    fn text_before(&self, block: usize) -> Stretch {
+        self.inner.text_before(block)
     }
 }

@@ -1,5 +1,6 @@
 //! Reading tables in blocks: each file is one split, cut into blocks that any shard may decode.
 
+mod aside;
 mod avro;
 mod cutter;
 mod files;
@@ -24,6 +25,7 @@ use arrow::array::RecordBatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{FormatSpec, InputFile};
 use crate::plan::{Codec, Compression, FilesSpec, ScanSpec, SourceSpec};
+pub use aside::{Aside, Position, Reason, Rejected, Stretch, original_row};
 use cutter::Cutter;
 use stream::StreamSplit;
 
@@ -63,7 +65,7 @@ impl Extent {
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// Counts of one decoded block.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockStats {
     /// Rows handed out.
     pub rows: u64,
@@ -71,6 +73,8 @@ pub struct BlockStats {
     pub malformed: u64,
     /// Bytes of the file that the block stands for.
     pub bytes: u64,
+    /// Records that cannot be read, where the split sets such aside.
+    pub aside: Aside,
 }
 
 /// One file of a table. Shared by all shards; reading needs no lock.
@@ -85,10 +89,6 @@ pub trait Split: Send + Sync {
     /// long as decoding a block.
     fn extend(&self) -> Extent {
         self.extent()
-    }
-    /// The line in which a block begins, where blocks can be decoded once only.
-    fn first_line(&self, _block: usize) -> Option<u64> {
-        None
     }
     /// The job begins: from now on `wake` is called when there may be more blocks than there were. `alone`: the job
     /// reads nothing but this split, so that its answer does not depend on where blocks end.
@@ -113,6 +113,19 @@ pub trait Split: Send + Sync {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<BlockStats>;
+    /// The records of some of the rows that [`Split::decode`] hands out for a block, numbered from 0, ascending: where
+    /// each stands and how it reads. Slow: decodes the block once more. Asked for before the block is released, and
+    /// even while it is decoded.
+    ///
+    /// # Errors
+    /// As [`Split::decode`].
+    fn records(&self, block: usize, entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>>;
+    /// The block has been decoded, and its records were asked for. A split that can be read only once drops it.
+    fn release(&self, _block: usize) {}
+    /// The text before a block; nothing where positions do not count from there. Slow: reads it once more.
+    fn text_before(&self, _block: usize) -> Stretch {
+        Stretch::default()
+    }
 }
 
 /// Text files that stay open. More are opened for each of their blocks, or a folder of many files would exhaust what
@@ -128,13 +141,21 @@ fn files_kept_open() -> usize {
 /// # Errors
 /// No file there, unreadable, not of the format: with the path and the remedy.
 pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> {
+    open_with(scan, block_bytes, false)
+}
+
+/// As [`open`]. `set_aside`: records that cannot be read are no errors, but listed in [`BlockStats::aside`].
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(scan: &ScanSpec, block_bytes: usize, set_aside: bool) -> Result<Vec<Arc<dyn Split>>> {
     let files = match &scan.source {
         SourceSpec::Files(files) => files,
         SourceSpec::Datagen(spec) => return Ok(vec![Arc::new(generate::datagen(scan, spec))]),
         SourceSpec::Nexmark(spec) => return Ok(vec![Arc::new(generate::nexmark(scan, spec)?)]),
     };
     if files.is_stdin() {
-        return Ok(vec![open_stdin(scan, files, block_bytes)?]);
+        return Ok(vec![open_stdin(scan, files, block_bytes, set_aside)?]);
     }
     let mut splits: Vec<Arc<dyn Split>> = Vec::new();
     let most = files_kept_open();
@@ -143,14 +164,14 @@ pub fn open(scan: &ScanSpec, block_bytes: usize) -> Result<Vec<Arc<dyn Split>>> 
         let split: Arc<dyn Split> = match files.format {
             FormatSpec::Parquet(_) => {
                 refuse_packed(path, files)?;
-                Arc::new(parquet::ParquetSplit::open(scan, path)?)
+                Arc::new(parquet::ParquetSplit::open(scan, path, set_aside)?)
             }
             FormatSpec::Avro(_) => {
                 refuse_packed(path, files)?;
-                Arc::new(avro::AvroSplit::open(scan, path, block_bytes)?)
+                Arc::new(avro::AvroSplit::open(scan, path, block_bytes, set_aside)?)
             }
             FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
-                open_text(scan, files, path, (block_bytes, splits.len() < most))?
+                open_text(scan, files, path, (block_bytes, splits.len() < most, set_aside))?
             }
         };
         splits.push(match files.columns.as_slice() {
@@ -165,29 +186,30 @@ fn open_text(
     scan: &ScanSpec,
     files: &FilesSpec,
     path: &str,
-    (block_bytes, keep): (usize, bool),
+    (block_bytes, keep, set_aside): (usize, bool, bool),
 ) -> Result<Arc<dyn Split>> {
     let (input, file) = InputFile::open(path)?;
     let mut start = [0u8; unpack::MAGIC_BYTES];
     // A file that cannot be read fails again, with its message, when its rows are wanted.
     let filled = std::os::unix::fs::FileExt::read_at(&file, &mut start, 0).unwrap_or(0);
     let Some(codec) = codec_of(files, path, &start[..filled])? else {
-        return Ok(Arc::new(text::TextSplit::new(scan, &files.format, input, file, (block_bytes, keep))?));
+        let split = text::TextSplit::new(scan, &files.format, input, file, (block_bytes, keep))?;
+        return Ok(Arc::new(split.setting_aside(set_aside)));
     };
     let bytes = input.bytes();
     let feed = Box::new(packed::PackedFile::new(input, keep.then_some(file), codec));
     let cutter = Cutter::new(scan, &files.format, feed, clamp_block(block_bytes))?;
-    Ok(Arc::new(StreamSplit::new(scan, &files.format, (path, bytes), cutter)))
+    Ok(Arc::new(StreamSplit::new(scan, &files.format, (path, bytes), cutter).setting_aside(set_aside)))
 }
 
-fn open_stdin(scan: &ScanSpec, files: &FilesSpec, block_bytes: usize) -> Result<Arc<dyn Split>> {
+fn open_stdin(scan: &ScanSpec, files: &FilesSpec, block_bytes: usize, set_aside: bool) -> Result<Arc<dyn Split>> {
     let feed = Box::new(stdin::Stdin::new(files.compression));
     let cutter = Cutter::new(scan, &files.format, feed, clamp_block(block_bytes))?;
     if let Some(column) = files.columns.first() {
         return Err(Error::script(format!("stdin is no file: the column `{}` has no value", column.name))
             .help("leave the column out of the query"));
     }
-    Ok(Arc::new(StreamSplit::new(scan, &files.format, (stdin::NAME, 0), cutter)))
+    Ok(Arc::new(StreamSplit::new(scan, &files.format, (stdin::NAME, 0), cutter).setting_aside(set_aside)))
 }
 
 /// The codec of a text file, if it is compressed.

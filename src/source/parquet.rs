@@ -2,6 +2,7 @@
 
 use arrow::array::RecordBatch;
 
+use super::aside::{Aside, Position, Reason, Rejected, Stretch, original_row};
 use super::{BlockStats, Extent, Split, Transition};
 use crate::error::Result;
 use crate::format::ParquetReader;
@@ -9,11 +10,22 @@ use crate::plan::ScanSpec;
 
 pub(super) struct ParquetSplit {
     reader: ParquetReader,
+    set_aside: bool,
 }
 
 impl ParquetSplit {
-    pub fn open(scan: &ScanSpec, path: &str) -> Result<Self> {
-        Ok(ParquetSplit { reader: ParquetReader::open(path, &scan.file_schema, &scan.projection)? })
+    pub fn open(scan: &ScanSpec, path: &str, set_aside: bool) -> Result<Self> {
+        Ok(ParquetSplit { reader: ParquetReader::open(path, &scan.file_schema, &scan.projection)?, set_aside })
+    }
+
+    fn read(
+        &self,
+        block: usize,
+        batch_rows: usize,
+        rejects: &mut Vec<(u64, String)>,
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<u64> {
+        self.reader.decode(block, batch_rows, self.set_aside.then_some(rejects), out)
     }
 }
 
@@ -40,7 +52,28 @@ impl Split for ParquetSplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<BlockStats> {
-        let rows = self.reader.decode(block, batch_rows, out)?;
-        Ok(BlockStats { rows, malformed: 0, bytes: self.reader.block_bytes(block) })
+        let mut rejects = Vec::new();
+        let rows = self.read(block, batch_rows, &mut rejects, out)?;
+        let numbers: Vec<u64> = rejects.iter().map(|(row, _)| *row).collect();
+        let texts = self.reader.rows_as_json(block, &numbers)?;
+        let first = self.reader.first_row(block);
+        let rejected = rejects.into_iter().zip(texts).map(|((row, reason), text)| Rejected {
+            position: Position::Row(first + row + 1),
+            reason: Reason::Unreadable(reason),
+            text,
+        });
+        let aside = Aside { text: Stretch::default(), rejected: rejected.collect() };
+        Ok(BlockStats { rows, malformed: 0, bytes: self.reader.block_bytes(block), aside })
+    }
+    fn records(&self, block: usize, _entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        let mut rejects = Vec::new();
+        if self.set_aside {
+            self.read(block, crate::limits::BATCH_ROWS_DEFAULT, &mut rejects, &mut |_| Ok(()))?;
+        }
+        let removed: Vec<u64> = rejects.into_iter().map(|(row, _)| row).collect();
+        let rows: Vec<u64> = rows.iter().map(|&row| original_row(row, &removed)).collect();
+        let texts = self.reader.rows_as_json(block, &rows)?;
+        let first = self.reader.first_row(block);
+        Ok(rows.iter().zip(texts).map(|(row, text)| (Position::Row(first + row + 1), text)).collect())
     }
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arrow::array::RecordBatch;
 
+use super::aside::{Aside, Measure, Position, Stretch, Walk};
 use super::cutter::{Chunk, Cutter, Remainder};
 use super::{BlockStats, Extent, Split, Transition, Wake, lines};
 use crate::error::{Error, Place, Result};
-use crate::format::{Failure, FormatSpec, Step};
+use crate::format::{Failure, FormatSpec, Notes, Step, record_text};
 use crate::plan::ScanSpec;
 use crate::types::Schema;
 
@@ -48,12 +49,13 @@ pub(super) struct StreamSplit {
     projection: Vec<usize>,
     cutter: Mutex<Cutter>,
     made: Mutex<Made>,
+    set_aside: bool,
 }
 
 /// The blocks so far.
 struct Made {
     extent: Extent,
-    /// Those that are not decoded yet.
+    /// Those that may be decoded yet, or asked for their records.
     chunks: BTreeMap<usize, Arc<Chunk>>,
     /// How many have been taken.
     taken: usize,
@@ -74,26 +76,34 @@ impl StreamSplit {
             projection: scan.projection.clone(),
             cutter: Mutex::new(cutter),
             made: Mutex::new(Made { extent: Extent { blocks: 0, complete: false }, chunks: BTreeMap::new(), taken: 0 }),
+            set_aside: false,
         }
     }
 
+    pub fn setting_aside(self, set_aside: bool) -> Self {
+        StreamSplit { set_aside, ..self }
+    }
+
+    /// Hands what was noted of a chunk to `noted`; the counts of rows and skipped records.
     fn decode_chunk(
         &self,
         chunk: &Chunk,
-        first: bool,
-        batch_rows: usize,
+        (first, batch_rows, notes): (bool, usize, Notes),
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+        noted: &mut dyn FnMut(&Notes),
     ) -> Result<(u64, u64)> {
         let header = chunk.header.as_deref();
         let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows, header)? else {
             return Err(Error::internal("a stream of a format that is no text"));
         };
+        *decoder.notes() = notes;
         let (text, end) = (chunk.text.as_slice(), chunk.text.len());
         let before = if first { None } else { Some(b'\n') };
         let step = match decoder.enter(text, 0, end, 0, before) {
             Some(at) => decoder.decode(text, at, end, chunk.remainder.is_none(), out),
             None => Ok(Step::Done),
         };
+        noted(decoder.notes());
         let place = match step {
             Ok(Step::Done) => end,
             Ok(Step::More(record)) => record,
@@ -109,6 +119,10 @@ impl StreamSplit {
                 Err(error.clone().at_place(Place { file: self.name.clone(), line, ..Place::default() }))
             }
         }
+    }
+
+    fn walk<'a>(&self, chunk: &'a Chunk) -> Walk<'a> {
+        Walk::new(&chunk.text, 0, Measure::new(0, self.counts_returns()))
     }
 
     fn counts_returns(&self) -> bool {
@@ -157,9 +171,6 @@ impl Split for StreamSplit {
     fn probe(&self, _block: usize) -> Result<Transition> {
         Ok(Transition::IDENTITY)
     }
-    fn first_line(&self, block: usize) -> Option<u64> {
-        lock(&self.made).chunks.get(&block).map(|chunk| chunk.line)
-    }
     fn decode(
         &self,
         block: usize,
@@ -173,9 +184,40 @@ impl Split for StreamSplit {
             made.chunks.get(&block).cloned()
         };
         let Some(chunk) = chunk else { return Err(Error::internal("a block of a stream is read twice")) };
-        let result = self.decode_chunk(&chunk, block == 0, batch_rows, out);
-        lock(&self.made).chunks.remove(&block);
-        let (rows, malformed) = result?;
-        Ok(BlockStats { rows, malformed, bytes: chunk.bytes })
+        let mut rejected = Vec::new();
+        let notes = Notes { set_aside: self.set_aside, ..Notes::default() };
+        let (rows, malformed) = self.decode_chunk(&chunk, (block == 0, batch_rows, notes), out, &mut |notes| {
+            rejected = self.walk(&chunk).rejected(notes, |stretch| behind(chunk.line, stretch));
+        })?;
+        Ok(BlockStats { rows, malformed, bytes: chunk.bytes, aside: Aside { rejected, ..Aside::default() } })
     }
+    fn records(&self, block: usize, _entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        let chunk = lock(&self.made).chunks.get(&block).cloned();
+        let Some(chunk) = chunk else { return Ok(Vec::new()) };
+        let mut records = Vec::with_capacity(rows.len());
+        let notes = Notes { set_aside: self.set_aside, trace: true, ..Notes::default() };
+        let how = (block == 0, crate::limits::BATCH_ROWS_DEFAULT, notes);
+        let mut noted = |notes: &Notes| {
+            let mut walk = self.walk(&chunk);
+            for record in rows.iter().filter_map(|&row| notes.records.get(row as usize)) {
+                let place = behind(chunk.line, walk.to(record.start));
+                records.push((place, record_text(&chunk.text[record.clone()])));
+            }
+        };
+        let decoded = self.decode_chunk(&chunk, how, &mut |_| Ok(()), &mut noted);
+        // A fault further on is that of the block, and not of these records.
+        if records.len() < rows.len() {
+            decoded?;
+        }
+        Ok(records)
+    }
+    fn release(&self, block: usize) {
+        lock(&self.made).chunks.remove(&block);
+    }
+}
+
+/// `line`: where the stretch begins.
+fn behind(line: u64, stretch: Stretch) -> Position {
+    let (lines, column) = stretch.place();
+    Position::Place(line + lines - 1, column)
 }

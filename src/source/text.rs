@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt;
 
 use arrow::array::RecordBatch;
 
+use super::aside::{Aside, Measure, Position, Stretch, Walk};
 use super::{BYTE_ORDER_MARK, BlockStats, Extent, RECORD_BYTES_MAX, Split, Transition};
 use crate::error::{Error, Place, Result};
-use crate::format::{Failure, FormatSpec, Header, InputFile, Step};
+use crate::format::{Failure, FormatSpec, Header, InputFile, Notes, Step, record_text};
 use crate::plan::ScanSpec;
 use crate::types::Schema;
 
@@ -30,6 +31,7 @@ pub(super) struct TextSplit {
     format: FormatSpec,
     schema: Schema,
     projection: Vec<usize>,
+    set_aside: bool,
 }
 
 thread_local! {
@@ -78,6 +80,7 @@ impl TextSplit {
             format: format.clone(),
             schema: scan.file_schema.clone(),
             projection: scan.projection.clone(),
+            set_aside: false,
         };
         if split.format.has_header() {
             split.read_header(&file)?;
@@ -108,6 +111,10 @@ impl TextSplit {
                 Err(Failure::Other(error)) => return Err(error),
             }
         }
+    }
+
+    pub fn setting_aside(self, set_aside: bool) -> Self {
+        TextSplit { set_aside, ..self }
     }
 
     fn with_file<R>(&self, use_file: impl FnOnce(&File) -> Result<R>) -> Result<R> {
@@ -148,30 +155,36 @@ impl TextSplit {
         Ok(())
     }
 
+    /// Decodes a part of the file; the counts of rows and skipped records, and what was noted, with the window.
     fn decode_in(
         &self,
         (file, buffer): (&File, &mut Vec<u8>),
         (start, end): (u64, u64),
-        entry: u8,
-        batch_rows: usize,
+        (entry, batch_rows, notes): (u8, usize, Notes),
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+        noted: &mut dyn FnMut(&Notes, &[u8]),
     ) -> Result<(u64, u64)> {
         let header = self.header.as_ref();
         let Some(mut decoder) = self.format.text_decoder(&self.schema, &self.projection, batch_rows, header)? else {
             return Err(Error::internal("a text split of a format that is no text"));
         };
+        *decoder.notes() = notes;
         let mut window = self.window(file, buffer, start);
         self.fill(&mut window, end + TAIL_BYTES as u64)?;
         let first = (start - window.start) as usize;
         let limit = (end - window.start) as usize;
         let before = first.checked_sub(1).map(|at| window.buffer[at]);
         let Some(mut at) = decoder.enter(window.bytes(), first, limit, entry, before) else {
+            noted(decoder.notes(), window.bytes());
             return decoder.finish(out);
         };
         loop {
             let loaded = window.start + window.filled as u64;
             match decoder.decode(window.bytes(), at, limit, loaded >= self.input.bytes(), out) {
-                Ok(Step::Done) => return decoder.finish(out),
+                Ok(Step::Done) => {
+                    noted(decoder.notes(), window.bytes());
+                    return decoder.finish(out);
+                }
                 Ok(Step::More(record)) => {
                     at = record;
                     if window.filled - at > RECORD_BYTES_MAX {
@@ -192,25 +205,61 @@ impl TextSplit {
     /// does while all is well.
     #[cold]
     fn locate(&self, file: &File, offset: u64, error: Error) -> Error {
+        let (line, column) = self.measure(file, offset).place();
+        error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
+    }
+}
+
+impl TextSplit {
+    /// The text of the file before an offset.
+    fn measure(&self, file: &File, offset: u64) -> Stretch {
+        let mut measure = self.measure_after(0);
         let mut chunk = vec![0u8; 1 << 16];
-        let (mut line, mut column, mut at) = (1u64, 1u64, self.text_start);
-        let lone_returns = matches!(self.format, FormatSpec::Csv(_));
-        let mut before = 0u8;
+        let mut at = self.text_start;
         while at < offset {
             let wanted = (offset - at).min(chunk.len() as u64) as usize;
             let Ok(count @ 1..) = file.read_at(&mut chunk[..wanted], at) else { break };
-            for byte in &chunk[..count] {
-                match byte {
-                    b'\n' if lone_returns && before == b'\r' => column = 1,
-                    b'\n' => (line, column) = (line + 1, 1),
-                    b'\r' if lone_returns => (line, column) = (line + 1, 1),
-                    _ => column += u64::from(byte & 0xC0 != 0x80),
-                }
-                before = *byte;
-            }
+            measure.add(&chunk[..count]);
             at += count as u64;
         }
-        error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
+        measure.stretch
+    }
+
+    fn measure_after(&self, before: u8) -> Measure {
+        Measure::new(before, matches!(self.format, FormatSpec::Csv(_)))
+    }
+
+    /// Hands a block's window and what was noted of it to `noted`; else as [`Split::decode`].
+    fn decode_noting(
+        &self,
+        block: usize,
+        (entry, batch_rows, notes): (u8, usize, Notes),
+        out: &mut dyn FnMut(RecordBatch) -> Result<()>,
+        noted: &mut dyn FnMut(&Notes, &[u8]),
+    ) -> Result<(u64, u64)> {
+        // Taken out, not borrowed: `out` may well decode a block itself.
+        let mut buffer = WINDOW.take();
+        let how = (entry, batch_rows, notes);
+        let result = self.with_file(|file| self.decode_in((file, &mut buffer), self.range(block), how, out, noted));
+        if buffer.capacity() <= 4 * self.block_bytes as usize + RECORD_BYTES_MAX / 16 {
+            WINDOW.set(buffer);
+        }
+        result
+    }
+
+    /// Goes through a block's window from the start of the block on.
+    fn walk<'a>(&self, block: usize, window: &'a [u8]) -> Walk<'a> {
+        let first = usize::from(self.range(block).0 > self.origin) * LOOK_BACK as usize;
+        let before = first.checked_sub(1).and_then(|at| window.get(at).copied()).unwrap_or(0);
+        Walk::new(window, first, self.measure_after(before))
+    }
+
+    /// What a block set aside, with the places of the faults.
+    fn aside(&self, block: usize, notes: &Notes, window: &[u8]) -> Aside {
+        let (start, end) = self.range(block);
+        let mut walk = self.walk(block, window);
+        let rejected = walk.rejected(notes, Position::Text);
+        Aside { text: walk.over((end - start) as usize), rejected }
     }
 }
 
@@ -247,14 +296,36 @@ impl Split for TextSplit {
         batch_rows: usize,
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<BlockStats> {
-        let range = self.range(block);
-        // Taken out, not borrowed: `out` may well decode a block itself.
-        let mut buffer = WINDOW.take();
-        let result = self.with_file(|file| self.decode_in((file, &mut buffer), range, entry, batch_rows, out));
-        if buffer.capacity() <= 4 * self.block_bytes as usize + RECORD_BYTES_MAX / 16 {
-            WINDOW.set(buffer);
-        }
-        let (rows, malformed) = result?;
-        Ok(BlockStats { rows, malformed, bytes: range.1 - range.0 })
+        let (start, end) = self.range(block);
+        let mut aside = Aside::default();
+        let notes = Notes { set_aside: self.set_aside, ..Notes::default() };
+        let (rows, malformed) = self.decode_noting(block, (entry, batch_rows, notes), out, &mut |notes, window| {
+            if self.set_aside {
+                aside = self.aside(block, notes, window);
+            }
+        })?;
+        Ok(BlockStats { rows, malformed, bytes: end - start, aside })
+    }
+
+    fn records(&self, block: usize, entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        let mut records = Vec::with_capacity(rows.len());
+        let notes = Notes { set_aside: self.set_aside, trace: true, ..Notes::default() };
+        self.decode_noting(
+            block,
+            (entry, crate::limits::BATCH_ROWS_DEFAULT, notes),
+            &mut |_| Ok(()),
+            &mut |notes, window| {
+                let mut walk = self.walk(block, window);
+                for record in rows.iter().filter_map(|&row| notes.records.get(row as usize)) {
+                    records.push((Position::Text(walk.to(record.start)), record_text(&window[record.clone()])));
+                }
+            },
+        )?;
+        Ok(records)
+    }
+
+    fn text_before(&self, block: usize) -> Stretch {
+        let start = self.range(block).0;
+        self.with_file(|file| Ok(self.measure(file, start))).unwrap_or_default()
     }
 }

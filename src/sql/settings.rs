@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result, nearest};
-use crate::limits::KEY_GROUPS_MAX;
+use crate::limits::{KEY_GROUPS_MAX, QUARANTINE_ROWS_DEFAULT};
 use crate::options::duration_ms as duration;
-use crate::plan::Config;
+use crate::plan::{Config, Quarantine};
 
 /// Keys that change what the engine does, or that it checks.
 const EFFECTIVE: &[&str] = &[
@@ -22,6 +22,8 @@ const EFFECTIVE: &[&str] = &[
     "table.exec.sink.type-length-enforcer",
     "table.local-time-zone",
     "table.sql-dialect",
+    "transom.quarantine.max-rows",
+    "transom.quarantine.path",
 ];
 
 /// Keys of Flink that mean nothing on one machine, or that only tune how Flink gets the same rows.
@@ -149,6 +151,8 @@ pub(super) struct Settings {
     pub config: Config,
     /// `table.exec.emit.allow-lateness` is set.
     pub allow_lateness: bool,
+    quarantine_path: Option<String>,
+    quarantine_rows: Option<u64>,
     values: BTreeMap<String, String>,
     overrides: Vec<(String, String)>,
     warned: Vec<String>,
@@ -238,6 +242,7 @@ impl Settings {
             "table.exec.sink.not-null-enforcer" => only(key, value, &["error"]),
             "table.exec.sink.type-length-enforcer" => only(key, value, &["ignore"]),
             "table.sql-dialect" => only(key, value, &["default"]),
+            "transom.quarantine.path" | "transom.quarantine.max-rows" => self.set_quarantine(key, value),
             _ => {
                 self.accept(key, warnings);
                 Ok(())
@@ -252,6 +257,23 @@ impl Settings {
             1.. if groups <= i64::from(KEY_GROUPS_MAX) => self.config.key_groups = groups as u32,
             _ => return Err(invalid(key, value, &format!("a number from 1 to {KEY_GROUPS_MAX}"))),
         }
+        Ok(())
+    }
+
+    fn set_quarantine(&mut self, key: &str, value: &str) -> Result<()> {
+        if key == "transom.quarantine.max-rows" {
+            let rows = value.trim().parse().ok().filter(|rows| *rows > 0);
+            self.quarantine_rows = Some(rows.ok_or_else(|| invalid(key, value, "a whole number from 1 on"))?);
+        } else if value.trim().is_empty() {
+            return Err(invalid(key, value, "the path of a file, such as 'rejected.jsonl'"));
+        } else {
+            self.quarantine_path = Some(value.to_string());
+        }
+        self.config.quarantine = self.quarantine_path.clone().map(|path| Quarantine {
+            path,
+            rows_max: self.quarantine_rows.unwrap_or(QUARANTINE_ROWS_DEFAULT),
+            append: false,
+        });
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use arrow::array::RecordBatch;
 use super::grid::Grid;
 use super::rows::{local_times, times};
 use super::zone::Scale;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::{WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 
@@ -26,7 +26,9 @@ pub struct Deadlines {
 enum Kind {
     Grid(Grid),
     /// A session that ends at the row's own time would still merge with it.
-    Session,
+    Session {
+        gap: i64,
+    },
     Attached(usize),
 }
 
@@ -37,7 +39,8 @@ impl Deadlines {
         let kind = match (&spec.window, Grid::of(&spec.window)?) {
             (_, Some(grid)) => Kind::Grid(grid),
             (WindowSpec::Attached { end, .. }, None) => Kind::Attached(*end),
-            _ => Kind::Session,
+            (WindowSpec::Session { gap_ms }, None) => Kind::Session { gap: *gap_ms },
+            (_, None) => return Err(Error::internal("a window of no kind")),
         };
         Ok(Deadlines { kind, time: spec.time, scale: Scale::new(spec.zone.as_deref())?, in_zone: spec.zone.is_some() })
     }
@@ -55,7 +58,7 @@ impl Deadlines {
             Kind::Attached(_) => return true,
             Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
             // No window that holds an instant ends before it, whatever the zone does to its clocks.
-            Kind::Grid(_) | Kind::Session => lowest_time,
+            Kind::Grid(_) | Kind::Session { .. } => lowest_time,
         };
         watermark.closes(first_end)
     }
@@ -67,7 +70,7 @@ impl Deadlines {
     pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
         match self.kind {
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
-            Kind::Session => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
+            Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
             Kind::Grid(grid) => {
                 let times = local_times(rows, self.time, &mut self.scale)?;
                 let (mut slice, mut deadline) = (i64::MAX, i64::MAX);
@@ -81,5 +84,24 @@ impl Deadlines {
             }
         }
         Ok(())
+    }
+
+    /// One time a row: the row is late where that is at or before the horizon. A row that may yet join a session that
+    /// is open is not, so of sessions these are the earliest such times. Nothing for rows that carry their windows.
+    ///
+    /// # Errors
+    /// As [`Deadlines::of`].
+    pub fn last_ends(&mut self, rows: &RecordBatch) -> Result<Vec<i64>> {
+        if matches!(self.kind, Kind::Attached(_)) {
+            return Ok(Vec::new());
+        }
+        let times = local_times(rows, self.time, &mut self.scale)?;
+        Ok(match self.kind {
+            Kind::Grid(grid) => {
+                times.iter().map(|&time| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX)).collect()
+            }
+            Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
+            Kind::Attached(_) => Vec::new(),
+        })
     }
 }

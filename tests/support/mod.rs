@@ -45,12 +45,17 @@ impl Job {
 
     pub fn run_with(&self, run: &RunOptions) -> Result<(Outcome, ScriptSummary), Error> {
         let out = tempfile::tempdir().expect("a temporary folder");
-        let summary = run_script(&self.script, &self.options(out.path()), run, &mut NoReport)?;
+        let summary = self.run_in(out.path(), run)?;
         let mut rows = Vec::new();
         read_lines(&out.path().join("results"), &mut rows);
         rows.sort();
         let late = summary.jobs.iter().map(|job| job.totals.rows_late).sum();
         Ok((Outcome { rows, late }, summary))
+    }
+
+    /// Leaves in the folder `out` what the script writes.
+    pub fn run_in(&self, out: &Path, run: &RunOptions) -> Result<ScriptSummary, Error> {
+        run_script(&self.script, &self.options(out), run, &mut NoReport)
     }
 
     pub fn error(&self) -> Error {

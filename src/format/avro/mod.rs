@@ -9,10 +9,12 @@ mod read;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod wire;
 mod write;
 
 pub use read::AvroReader;
+pub use trial::AvroReject;
 pub use write::{AvroPart, append_avro_parts, avro_is_empty};
 
 use codec::Codec;

@@ -101,6 +101,32 @@ impl Record {
     }
 }
 
+impl Record {
+    pub fn skip(&self, cursor: &mut Cursor<'_>, schema: &FileSchema) -> Decoded<()> {
+        self.steps.iter().try_for_each(|step| cursor.skip(schema, step.node, 0))
+    }
+
+    /// Reads of a record that can be skipped the columns that fit, in ascending order.
+    pub fn read_fitting(&self, bytes: &[u8], schema: &FileSchema, columns: &mut [Builder]) -> Vec<usize> {
+        let (mut at, mut read) = (0, Vec::new());
+        for step in &self.steps {
+            let mut cursor = Cursor::new(&bytes[at..]);
+            if let Some((column, plan)) = &step.target
+                && plan.read(&mut cursor, schema, &mut columns[*column]).is_ok()
+            {
+                read.push(*column);
+            }
+            let mut cursor = Cursor::new(&bytes[at..]);
+            if cursor.skip(schema, step.node, 0).is_err() {
+                break;
+            }
+            at += cursor.position();
+        }
+        read.sort_unstable();
+        read
+    }
+}
+
 fn join(name: &str, path: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{name}.{path}") }
 }

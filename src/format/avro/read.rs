@@ -8,7 +8,8 @@ use arrow::datatypes::SchemaRef;
 use super::build::Builder;
 use super::container::{self, Block, DAMAGED, Header, no_avro};
 use super::plan::{Misfit, Record};
-use super::schema::Node;
+use super::schema::{FileSchema, Node};
+use super::trial::{AvroReject, Trial};
 use super::wire::Cursor;
 use crate::error::{Error, Result, nearest};
 use crate::format::InputFile;
@@ -100,30 +101,56 @@ impl AvroReader {
         self.runs.get(run).map_or(0, |run| run.bytes)
     }
 
-    /// Decodes one run; the number of its rows.
+    /// Rows of the file before a run.
+    pub fn first_row(&self, run: usize) -> u64 {
+        self.runs.get(run).map_or(0, |run| run.records_before)
+    }
+
+    pub(super) fn record(&self) -> &Record {
+        &self.record
+    }
+    pub(super) fn file_schema(&self) -> &FileSchema {
+        &self.header.schema
+    }
+    pub(super) fn arrow_schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+    pub(super) fn builders(&self) -> Result<Vec<Builder>> {
+        self.fields.iter().map(|field| Builder::new(&field.data_type.kind)).collect()
+    }
+
+    /// Decodes one run; the number of rows handed out. `rejects` takes, where it is there, the records that do not fit
+    /// the declared types.
     ///
     /// # Errors
     /// Data, with the block's place and the record in the message; what `out` returned.
-    pub fn decode(&self, run: usize, batch_rows: usize, out: Output<'_>) -> Result<u64> {
+    pub fn decode(
+        &self,
+        run: usize,
+        batch_rows: usize,
+        rejects: Option<&mut Vec<AvroReject>>,
+        out: Output<'_>,
+    ) -> Result<u64> {
         let Some(run) = self.runs.get(run) else {
             return Err(Error::internal(format!("{} has no block {run}", self.input.path())));
         };
         let file = self.input.reopen()?;
         let mut batch = Batch::new(self, batch_rows)?;
+        let mut trial = rejects.map(|rejects| Trial::new(self, rejects)).transpose()?;
         let mut record = run.records_before;
         for block in &self.blocks[run.blocks.clone()] {
-            record = self.decode_block(&file, *block, record, &mut batch, out)?;
+            let numbers = (record, run.records_before);
+            record = self.decode_block((&file, *block), numbers, (&mut batch, trial.as_mut()), out)?;
         }
         batch.flush(self, out)?;
-        Ok(record - run.records_before)
+        Ok(batch.total)
     }
 
     fn decode_block(
         &self,
-        file: &File,
-        block: Block,
-        mut record: u64,
-        batch: &mut Batch,
+        (file, block): (&File, Block),
+        (mut record, first): (u64, u64),
+        (batch, mut trial): (&mut Batch, Option<&mut Trial<'_>>),
         out: Output<'_>,
     ) -> Result<u64> {
         let packed = container::read_block(file, self.input.path(), block)?;
@@ -142,6 +169,11 @@ impl AvroReader {
         for _ in 0..block.records {
             record += 1;
             let before = cursor.position();
+            let refused = trial.as_mut().map(|trial| trial.set_aside(&bytes[before..], record - first - 1));
+            if let Some(length) = refused.transpose()?.flatten() {
+                cursor.take(length).map_err(|what| fault(&what))?;
+                continue;
+            }
             self.record.read(&mut cursor, &self.header.schema, &mut batch.columns).map_err(|what| {
                 let offset = block.offset;
                 Error::data(format!("record {record}, in the block at byte {offset}: {what}"))
@@ -167,12 +199,13 @@ struct Batch {
     rows: usize,
     rows_max: usize,
     bytes: usize,
+    /// Rows that went out.
+    total: u64,
 }
 
 impl Batch {
     fn new(reader: &AvroReader, rows_max: usize) -> Result<Self> {
-        let columns = reader.fields.iter().map(|field| Builder::new(&field.data_type.kind)).collect::<Result<_>>()?;
-        Ok(Batch { columns, rows: 0, rows_max: rows_max.max(1), bytes: 0 })
+        Ok(Batch { columns: reader.builders()?, rows: 0, rows_max: rows_max.max(1), bytes: 0, total: 0 })
     }
 
     fn flush(&mut self, reader: &AvroReader, out: Output<'_>) -> Result<()> {
@@ -182,6 +215,7 @@ impl Batch {
         let columns = self.columns.iter_mut().map(Builder::finish).collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         let batch = RecordBatch::try_new_with_options(reader.schema.clone(), columns, &options)?;
+        self.total += self.rows as u64;
         (self.rows, self.bytes) = (0, 0);
         out(batch)
     }

@@ -37,7 +37,7 @@ fn read(path: &str, schema: &Schema) -> Result<Vec<RecordBatch>> {
     let reader = AvroReader::open(path, schema, &projection, 1 << 20)?;
     let mut batches = Vec::new();
     for run in 0..reader.block_count() {
-        reader.decode(run, 3, &mut |batch| {
+        reader.decode(run, 3, None, &mut |batch| {
             batches.push(batch);
             Ok(())
         })?;

@@ -1,10 +1,12 @@
 //! CSV records into columns.
 
+use std::ops::Range;
+
 use super::super::column::{Column, Values};
 use super::super::convert::{Misfit, push_csv, push_plain};
 use super::super::fast::{self, DayCache};
 use super::super::remedy;
-use super::super::text::{Failure, Output, Rows, Step, TextDecoder, excerpt, first_invalid, not_utf8};
+use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, excerpt, first_invalid, not_utf8};
 use super::CsvOptions;
 use super::header::Header;
 use super::nested::{Parts, Wrong};
@@ -29,6 +31,8 @@ pub(crate) struct CsvDecoder {
     complete: bool,
     /// The window begins where the file does, so that the record at 0 may be a header.
     at_start: bool,
+    /// Where the record starts that is read by the exact rules.
+    record_at: usize,
     rows: Rows,
     day: DayCache,
     scratch: Vec<u8>,
@@ -110,6 +114,7 @@ impl CsvDecoder {
             options: options.clone(),
             plan,
             at_start: false,
+            record_at: 0,
             rows: Rows::new(schema, projection, batch_rows)?,
             day: DayCache::default(),
             scratch: Vec::new(),
@@ -219,7 +224,7 @@ impl CsvDecoder {
                 other => other,
             });
         }
-        if self.options.ignore_parse_errors {
+        if self.skips_records() {
             return Ok(self.skip_record(bytes, at, eof));
         }
         let error = Error::data(format!("{}, but this record has more", self.expected())).help(
@@ -240,10 +245,11 @@ impl CsvDecoder {
     /// Fewer fields than columns: an error where all columns are read, else the rest is NULL.
     #[cold]
     fn missing_fields(&mut self, record: usize, found: usize, next: usize) -> Result<Record, Failure> {
-        if self.options.ignore_parse_errors && self.options.fail_on_missing {
+        let fails = self.options.fail_on_missing || (self.complete && !self.options.ignore_parse_errors);
+        if fails && self.skips_records() {
             return Ok(Record::Skipped(next));
         }
-        if (self.complete || self.options.fail_on_missing) && !self.options.ignore_parse_errors {
+        if fails {
             let found = if found == 1 { "1 field".to_string() } else { format!("{found} fields") };
             let error = Error::data(format!("{}, but this record has {found}", self.expected()))
                 .help("complete the record, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL");
@@ -263,7 +269,7 @@ impl CsvDecoder {
         (at, resume, what): (usize, usize, Broken),
         eof: bool,
     ) -> Result<Record, Failure> {
-        if self.options.ignore_parse_errors {
+        if self.skips_records() {
             return Ok(self.skip_record(bytes, resume, eof));
         }
         let delimiter = self.options.delimiter.escape_debug();
@@ -282,6 +288,22 @@ impl CsvDecoder {
 
     fn place(&self, record: usize, at: usize) -> usize {
         at.max(record)
+    }
+
+    /// A record that is set aside is not just skipped: its error says why.
+    fn skips_records(&self) -> bool {
+        self.options.ignore_parse_errors && !self.rows.notes.set_aside
+    }
+
+    /// Sets the record aside that was read last; where the next one starts, unless that is not in the window.
+    #[cold]
+    fn set_aside(&mut self, bytes: &[u8], place: usize, error: &Error, eof: bool) -> Option<usize> {
+        self.rows.roll_back();
+        let at = self.record_at;
+        let Record::Skipped(next) = self.skip_record(bytes, at, eof) else { return None };
+        debug_assert!(next > at, "a record has at least its line end");
+        self.rows.reject(bytes, at..next, place, error);
+        Some(next)
     }
 
     /// The end of a broken record: the next line end outside of quotes.
@@ -394,16 +416,65 @@ impl TextDecoder for CsvDecoder {
     }
 
     fn decode(&mut self, bytes: &[u8], from: usize, end: usize, eof: bool, out: Output<'_>) -> Result<Step, Failure> {
-        let invalid = first_invalid(bytes, from, eof);
+        let mut invalid = first_invalid(bytes, from, eof);
         let mut at = from;
+        loop {
+            match self.records(bytes, at..end, &mut invalid, eof, out) {
+                Err(Failure::At(place, error)) if self.rows.notes.set_aside => {
+                    match self.set_aside(bytes, place, &error, eof) {
+                        Some(next) => at = next,
+                        None => return Ok(Step::More(self.record_at)),
+                    }
+                    if at > invalid {
+                        invalid = first_invalid(bytes, at, eof);
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)> {
+        self.rows.flush(out)?;
+        Ok(self.rows.totals())
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        &mut self.rows.notes
+    }
+}
+
+impl CsvDecoder {
+    /// Decodes the records that start in the range, up to the first one that is wrong. `invalid`: the first offset
+    /// that is not UTF-8.
+    fn records(
+        &mut self,
+        bytes: &[u8],
+        Range { start: mut at, end }: Range<usize>,
+        known_invalid: &mut usize,
+        eof: bool,
+        out: Output<'_>,
+    ) -> Result<Step, Failure> {
+        let mut invalid = *known_invalid;
+        let exact = !self.short_cuts || self.rows.notes.trace;
+        // A record to be set aside must be read by the exact rules, which know where it starts.
+        let line = if self.rows.notes.set_aside && invalid < bytes.len() {
+            memchr::memrchr(b'\n', &bytes[..invalid]).map_or(0, |found| found + 1)
+        } else {
+            invalid
+        };
         loop {
             if self.syntax.comments || self.syntax.trim {
                 at = self.syntax.skip_to_record(bytes, at);
+                if at > invalid && self.rows.notes.set_aside {
+                    invalid = first_invalid(bytes, at, eof);
+                    *known_invalid = invalid;
+                }
             }
             if at >= end {
                 return Ok(Step::Done);
             }
-            let read = if self.short_cuts { self.plain_records(bytes, at, end.min(invalid)) } else { at };
+            let read = if exact { at } else { self.plain_records(bytes, at, end.min(line)) };
             if self.rows.count >= self.rows.batch_rows {
                 self.rows.flush(out)?;
             }
@@ -414,6 +485,7 @@ impl TextDecoder for CsvDecoder {
                 at = read;
                 continue;
             }
+            self.record_at = at;
             let next = match self.record(bytes, at, eof) {
                 Ok(Record::Row(next)) => next,
                 Ok(Record::Skipped(next)) => {
@@ -439,12 +511,8 @@ impl TextDecoder for CsvDecoder {
                 return Err(not_utf8(bytes, invalid));
             }
             self.rows.end_row(out)?;
+            self.rows.trace(at..next);
             at = next;
         }
-    }
-
-    fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)> {
-        self.rows.flush(out)?;
-        Ok(self.rows.totals())
     }
 }

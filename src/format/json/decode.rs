@@ -3,7 +3,7 @@
 use super::super::convert::Misfit;
 use super::super::nested::Names;
 use super::super::remedy;
-use super::super::text::{Failure, Output, Rows, Step, TextDecoder, encoding_error, excerpt, first_invalid};
+use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder, encoding_error, excerpt, first_invalid};
 use super::JsonOptions;
 use super::shape::{Reader, Shape};
 use super::token::{Fault, Token, Tokens};
@@ -119,6 +119,10 @@ impl JsonDecoder {
     }
 
     fn learn(&mut self, line: &[u8]) {
+        if self.rows.notes.trace {
+            // Rows that a shape reads are not traced.
+            return;
+        }
         self.surprises += 1;
         if self.surprises > 256 && !self.surprises.is_multiple_of(64) {
             return;
@@ -148,7 +152,9 @@ impl JsonDecoder {
         let wrong = if invalid < end && self.reads_to(line, invalid - at) {
             Wrong::Encoding(invalid - at - bom)
         } else {
-            match self.line(line, out)? {
+            let read = self.line(line, out)?;
+            self.rows.trace(at..end);
+            match read {
                 Ok(()) => {
                     self.learn(line);
                     return Ok(());
@@ -157,7 +163,7 @@ impl JsonDecoder {
             }
         };
         self.rows.roll_back();
-        if self.options.ignore_parse_errors {
+        if self.options.ignore_parse_errors && !self.rows.notes.set_aside {
             self.rows.malformed += 1;
             return Ok(());
         }
@@ -183,6 +189,10 @@ impl JsonDecoder {
                 (fault.at, error.help(remedy))
             }
         };
+        if self.rows.notes.set_aside {
+            self.rows.reject(bytes, at..end, at + bom + place, &error);
+            return Ok(());
+        }
         Err(Failure::At(at + bom + place, error))
     }
 
@@ -228,6 +238,10 @@ impl TextDecoder for JsonDecoder {
                 None if eof => (bytes.len(), bytes.len()),
                 None => return Ok(Step::More(at)),
             };
+            if invalid < at {
+                // It stood behind the document of a line that its shape took.
+                invalid = first_invalid(bytes, at, eof);
+            }
             self.odd_line(bytes, at, line_end, invalid, out)?;
             if next > invalid {
                 invalid = first_invalid(bytes, next, eof);
@@ -240,5 +254,9 @@ impl TextDecoder for JsonDecoder {
     fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)> {
         self.rows.flush(out)?;
         Ok(self.rows.totals())
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        &mut self.rows.notes
     }
 }

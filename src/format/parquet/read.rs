@@ -17,6 +17,7 @@ use super::int96;
 use crate::error::{Error, Result};
 use crate::format::InputFile;
 use crate::format::remedy;
+use crate::format::rows::rows_as_json;
 use crate::format::text::Output;
 use crate::types::{Field as Declared, Schema, Type};
 
@@ -136,37 +137,113 @@ impl ParquetReader {
         self.blocks.get(block).map_or(0, |block| block.bytes)
     }
 
-    /// Decodes one block; the number of its rows.
+    /// Rows of the file before a block.
+    pub fn first_row(&self, block: usize) -> u64 {
+        self.blocks.iter().take(block).map(|block| block.rows as u64).sum()
+    }
+
+    /// Decodes one block; the number of rows handed out. `rejects` takes, where it is there, the number within the
+    /// block (from 0) of each row that has no value of the declared type, and what is wrong with it.
     ///
     /// # Errors
     /// Data, with the row group and row in the message; what `out` returned.
-    pub fn decode(&self, block: usize, batch_rows: usize, out: Output<'_>) -> Result<u64> {
+    pub fn decode(
+        &self,
+        block: usize,
+        batch_rows: usize,
+        mut rejects: Option<&mut Vec<(u64, String)>>,
+        out: Output<'_>,
+    ) -> Result<u64> {
         let Some(block) = self.blocks.get(block).copied() else {
             return Err(Error::internal(format!("{} has no block {block}", self.input.path())));
         };
-        let mut rows = 0;
+        let (mut rows, mut given) = (0, 0);
         let mut reader = self.reader(block, batch_rows, &self.metadata, &self.mask)?;
         let mut micros = match &self.micros {
             Some(micros) => Some(self.reader(block, batch_rows, &micros.metadata, &micros.mask)?),
             None => None,
         };
-        let damaged = |rows: usize, error: &dyn std::fmt::Display| self.damaged(block, rows, error);
-        while let Some(batch) = guarded(|| reader.next()).map_err(|error| damaged(rows, &error))? {
-            let batch = batch.map_err(|error| damaged(rows, &error))?;
+        while let Some(batch) = self.next(&mut reader, block, rows)? {
             let micros = match &mut micros {
-                Some(reader) => guarded(|| reader.next()).map_err(|error| damaged(rows, &error))?,
+                Some(reader) => self.next(reader, block, rows)?,
                 None => None,
             };
-            let micros = micros.transpose().map_err(|error| damaged(rows, &error))?;
-            let columns = (0..self.places.len()).map(|i| self.column(&batch, micros.as_ref(), i, block, rows));
-            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            rows += batch.num_rows();
-            let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-                .map_err(|error| Error::internal(format!("cannot build a batch: {error}")))?;
-            out(batch)?;
+            let count = batch.num_rows();
+            let declared = match (self.declared(&batch, micros.as_ref(), block, rows), &mut rejects) {
+                (Err(_), Some(rejects)) => self.readable(&batch, micros.as_ref(), (block, rows), rejects)?,
+                (declared, _) => declared?,
+            };
+            rows += count;
+            given += declared.num_rows();
+            if declared.num_rows() > 0 {
+                out(declared)?;
+            }
         }
-        Ok(rows as u64)
+        Ok(given as u64)
+    }
+
+    fn next(&self, reader: &mut ParquetRecordBatchReader, block: Block, rows: usize) -> Result<Option<RecordBatch>> {
+        let batch = guarded(|| reader.next()).map_err(|error| self.damaged(block, rows, &error))?;
+        batch.transpose().map_err(|error| self.damaged(block, rows, &error))
+    }
+
+    /// The batch in the declared types. `rows`: of the block, before it.
+    fn declared(
+        &self,
+        batch: &RecordBatch,
+        micros: Option<&RecordBatch>,
+        block: Block,
+        rows: usize,
+    ) -> Result<RecordBatch> {
+        let columns = (0..self.places.len()).map(|i| self.column(batch, micros, i, block, rows));
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map_err(|error| Error::internal(format!("cannot build a batch: {error}")))
+    }
+
+    /// The rows of a batch that can be read; the others are noted.
+    #[cold]
+    fn readable(
+        &self,
+        batch: &RecordBatch,
+        micros: Option<&RecordBatch>,
+        (block, rows): (Block, usize),
+        rejects: &mut Vec<(u64, String)>,
+    ) -> Result<RecordBatch> {
+        if micros.is_some_and(|micros| micros.num_rows() != batch.num_rows()) {
+            return self.declared(batch, micros, block, rows);
+        }
+        let mut keep = Vec::with_capacity(batch.num_rows());
+        for row in 0..batch.num_rows() {
+            let micros = micros.map(|micros| micros.slice(row, 1));
+            let fault = self.declared(&batch.slice(row, 1), micros.as_ref(), block, rows + row).err();
+            keep.push(fault.is_none());
+            rejects.extend(fault.map(|error| ((rows + row) as u64, error.message().to_string())));
+        }
+        let keep = keep.into();
+        let kept = arrow::compute::filter_record_batch(batch, &keep)?;
+        let micros = micros.map(|micros| arrow::compute::filter_record_batch(micros, &keep)).transpose()?;
+        self.declared(&kept, micros.as_ref(), block, rows)
+    }
+
+    /// Some rows of a block, numbered from 0, ascending, as JSON objects of the columns that are read.
+    ///
+    /// # Errors
+    /// Data, if the block cannot be decoded.
+    pub fn rows_as_json(&self, block: usize, rows: &[u64]) -> Result<Vec<String>> {
+        let mut texts = Vec::with_capacity(rows.len());
+        let Some(block) = self.blocks.get(block).copied().filter(|_| !rows.is_empty()) else { return Ok(texts) };
+        let mut reader = self.reader(block, crate::limits::BATCH_ROWS_DEFAULT, &self.metadata, &self.mask)?;
+        let mut before = 0;
+        while let Some(batch) = self.next(&mut reader, block, before as usize)? {
+            rows_as_json(&batch, before, rows, &mut texts)?;
+            if texts.len() == rows.len() {
+                break;
+            }
+            before += batch.num_rows() as u64;
+        }
+        Ok(texts)
     }
 
     fn reader(

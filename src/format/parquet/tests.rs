@@ -36,7 +36,7 @@ fn read(path: &str, schema: &Schema) -> Result<Vec<RecordBatch>> {
     let reader = ParquetReader::open(path, schema, &projection)?;
     let mut batches = Vec::new();
     for block in 0..reader.block_count() {
-        reader.decode(block, 100, &mut |batch| {
+        reader.decode(block, 100, None, &mut |batch| {
             batches.push(batch);
             Ok(())
         })?;

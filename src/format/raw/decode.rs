@@ -1,7 +1,7 @@
 //! Lines into a column.
 
 use super::super::column::{Column, Values};
-use super::super::text::{Failure, Output, Rows, Step, TextDecoder};
+use super::super::text::{Failure, Notes, Output, Rows, Step, TextDecoder};
 use super::RawOptions;
 use crate::error::{Error, Result};
 use crate::types::Schema;
@@ -84,8 +84,14 @@ impl TextDecoder for RawDecoder {
                 None => return Ok(Step::More(at)),
             };
             let line = &bytes[at..line_end];
-            self.push(line.strip_suffix(b"\r").unwrap_or(line)).map_err(|error| Failure::At(at, error))?;
-            self.rows.end_row(out)?;
+            match self.push(line.strip_suffix(b"\r").unwrap_or(line)) {
+                Ok(()) => {
+                    self.rows.end_row(out)?;
+                    self.rows.trace(at..line_end);
+                }
+                Err(error) if self.rows.notes.set_aside => self.rows.reject(bytes, at..line_end, at, &error),
+                Err(error) => return Err(Failure::At(at, error)),
+            }
             at = next;
         }
         Ok(Step::Done)
@@ -94,5 +100,9 @@ impl TextDecoder for RawDecoder {
     fn finish(&mut self, out: Output<'_>) -> Result<(u64, u64)> {
         self.rows.flush(out)?;
         Ok(self.rows.totals())
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        &mut self.rows.notes
     }
 }

@@ -9,8 +9,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
 
-use super::{BlockStats, Extent, Split, Transition, Wake};
+use super::{BlockStats, Extent, Position, Split, Transition, Wake};
 use crate::error::Result;
+use crate::format::rows_as_json;
 use crate::plan::{DatagenSpec, NexmarkSpec, ScanSpec};
 use datagen::Datagen;
 use nexmark::Nexmark;
@@ -105,6 +106,14 @@ impl Split for GeneratedSplit {
             first += count;
         }
         Ok(BlockStats { rows: end.saturating_sub(start), ..BlockStats::default() })
+    }
+    fn records(&self, block: usize, _entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
+        let start = (block as u64).saturating_mul(self.block_rows);
+        let mut texts = Vec::with_capacity(rows.len());
+        for &row in rows {
+            rows_as_json(&self.generator.rows(start + row, 1)?, row, rows, &mut texts)?;
+        }
+        Ok(rows.iter().zip(texts).map(|(row, text)| (Position::Row(start + row + 1), text)).collect())
     }
 }
 

@@ -8,6 +8,7 @@ mod formats;
 mod header;
 mod places;
 mod raw;
+mod set_aside;
 
 use std::io::Write;
 use std::path::Path;

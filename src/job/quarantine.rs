@@ -1,0 +1,177 @@
+//! The file of records that a job does without, in the order in which their blocks count.
+//!
+//! It is written under a hidden name beside its own. Unlike the output of sinks it is kept when the job fails, for it
+//! may well say why.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crossbeam::channel::Sender;
+
+use super::Event;
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::{self, ScanSpec};
+use crate::shard::program::Program;
+use crate::shard::reader::{AsideOutput, SplitEntry};
+use crate::source::{Aside, Position, Reason, Rejected, Stretch};
+
+/// Sends what a shard's blocks set aside to the job's thread.
+pub(super) struct Sending(pub Sender<Event>);
+
+impl AsideOutput for Sending {
+    fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()> {
+        let event = Event::Aside { seq, split, aside };
+        self.0.send(event).map_err(|_| Error::internal("nobody takes what is set aside"))
+    }
+}
+
+/// The file while the job runs.
+pub(super) struct Quarantine {
+    spec: plan::Quarantine,
+    path: PathBuf,
+    hidden: PathBuf,
+    file: BufWriter<File>,
+    rows: u64,
+    /// Blocks that wait until those before them have come.
+    waiting: BTreeMap<u64, (usize, Aside)>,
+    /// By split: its text up to where its next block begins.
+    texts: Vec<Stretch>,
+}
+
+impl Quarantine {
+    /// Begins the hidden file.
+    ///
+    /// # Errors
+    /// Io, if nothing can be written there.
+    pub fn open(spec: &plan::Quarantine, splits: &[SplitEntry]) -> Result<Self> {
+        let path = PathBuf::from(crate::format::local_path(&spec.path)?);
+        if path.is_dir() || path.file_name().is_none() {
+            return Err(Error::new(ErrorKind::Io, format!("cannot write {}: it is a folder", path.display()))
+                .help("give 'transom.quarantine.path' the name of a file, such as rejected.jsonl"));
+        }
+        let folder = folder_of(&path);
+        fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let hidden = folder.join(format!(".transom-{}-{name}", std::process::id()));
+        let file = File::create(&hidden).map_err(|error| Error::io("create", path.display(), error))?;
+        Ok(Quarantine {
+            spec: spec.clone(),
+            path,
+            hidden,
+            file: BufWriter::new(file),
+            rows: 0,
+            waiting: BTreeMap::new(),
+            texts: splits.iter().map(|entry| entry.split.text_before(0)).collect(),
+        })
+    }
+
+    pub fn insert(&mut self, seq: u64, split: usize, aside: Aside) {
+        self.waiting.insert(seq, (split, aside));
+    }
+
+    /// Writes, in order, what the first `blocks` blocks set aside.
+    ///
+    /// # Errors
+    /// Data, when there is more than the settings allow; Io.
+    pub fn release(&mut self, blocks: u64, program: &Program, splits: &[SplitEntry]) -> Result<()> {
+        while let Some(entry) = self.waiting.first_entry() {
+            if *entry.key() >= blocks {
+                break;
+            }
+            let (split, aside) = entry.remove();
+            let before = self.texts[split];
+            let scan = &program.branches[splits[split].branch].scan;
+            for rejected in &aside.rejected {
+                self.check_limit()?;
+                let line = json_line(splits[split].split.name(), scan, before, rejected);
+                self.file.write_all(line.as_bytes()).map_err(|error| self.unwritable(error))?;
+                self.rows += 1;
+            }
+            self.texts[split] = before.then(aside.text);
+        }
+        Ok(())
+    }
+
+    fn check_limit(&self) -> Result<()> {
+        let most = self.spec.rows_max;
+        if self.rows < most {
+            return Ok(());
+        }
+        Err(Error::data(format!("more than {most} records cannot be used; the first {most} are in {}", self.spec.path))
+            .help(
+                "look at the reasons there: a wrong delimiter or type makes every record wrong; \
+             'transom.quarantine.max-rows' allows more",
+            ))
+    }
+
+    fn unwritable(&self, error: std::io::Error) -> Error {
+        Error::io("write", self.path.display(), error)
+    }
+
+    /// Gives the file its name, or adds its lines to those of the statements before.
+    ///
+    /// # Errors
+    /// Io.
+    pub fn commit(mut self) -> Result<()> {
+        self.file.flush().map_err(|error| self.unwritable(error))?;
+        let done = if self.spec.append && self.path.exists() {
+            append(&self.hidden, &self.path)
+        } else {
+            fs::rename(&self.hidden, &self.path)
+        };
+        done.map_err(|error| self.unwritable(error))
+    }
+
+    /// Keeps what the file has of a job that failed, if it has anything: what to tell the user.
+    pub fn keep(self) -> Option<String> {
+        let (rows, path) = (self.rows, self.spec.path.clone());
+        if rows == 0 {
+            return None;
+        }
+        let were = if rows == 1 { "record that was" } else { "records that were" };
+        self.commit().ok().map(|()| format!("{rows} {were} set aside before the job failed: see {path}"))
+    }
+}
+
+impl Drop for Quarantine {
+    fn drop(&mut self) {
+        // Gone already where the file was committed.
+        let _ = fs::remove_file(&self.hidden);
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn append(from: &Path, to: &Path) -> std::io::Result<()> {
+    let mut target = OpenOptions::new().append(true).open(to)?;
+    std::io::copy(&mut File::open(from)?, &mut target).map(|_| ())
+}
+
+/// `before`: the text of the file before the record's block.
+fn json_line(file: &str, scan: &ScanSpec, before: Stretch, rejected: &Rejected) -> String {
+    let place = match rejected.position {
+        Position::Text(stretch) => {
+            let (line, column) = before.then(stretch).place();
+            format!("\"line\":{line},\"column\":{column}")
+        }
+        Position::Place(line, column) => format!("\"line\":{line},\"column\":{column}"),
+        Position::Row(row) => format!("\"row\":{row}"),
+    };
+    let reason = match &rejected.reason {
+        Reason::Unreadable(reason) => reason.clone(),
+        Reason::NullTime => {
+            let time = scan.watermark.as_ref().and_then(|watermark| scan.schema.fields.get(watermark.time));
+            format!("the event time `{}` is NULL", time.map_or("", |field| field.name.as_str()))
+        }
+    };
+    let [file, table, reason, text] =
+        [file, &scan.table, &reason, &rejected.text].map(|text| serde_json::Value::from(text).to_string());
+    format!("{{\"file\":{file},{place},\"table\":{table},\"reason\":{reason},\"text\":{text}}}\n")
+}
