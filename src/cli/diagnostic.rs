@@ -12,7 +12,7 @@ use miette::{
 };
 use transom::error::{Error, ErrorKind, Place};
 
-use super::Loaded;
+use super::{Loaded, say};
 
 /// Longest line of a script that is shown in full, in characters.
 const LINE_MAX: usize = 160;
@@ -24,8 +24,7 @@ pub fn print(error: &Error, script: Option<&Loaded>) {
     if error.kind() == ErrorKind::ClosedPipe {
         return;
     }
-    // Colours on a terminal only, and not where NO_COLOR is set.
-    anstream::eprint!("{}", text(error, script, characters()));
+    say(&text(error, script, characters()));
 }
 
 fn text(error: &Error, script: Option<&Loaded>, characters: ThemeCharacters) -> String {

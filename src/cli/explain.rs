@@ -5,7 +5,7 @@ use std::io::Write;
 use transom::error::{Error, Result};
 use transom::sql::{self, Action};
 
-use super::Loaded;
+use super::{Loaded, say};
 
 pub fn explain(loaded: &Loaded) -> Result<()> {
     let script = sql::compile(&loaded.text, &loaded.options)?;
@@ -20,10 +20,10 @@ pub fn explain(loaded: &Loaded) -> Result<()> {
         text.push('\n');
     }
     for warning in &script.warnings {
-        eprintln!("warning: {warning}");
+        say(&format!("warning: {warning}\n"));
     }
     if script.statements.is_empty() {
-        eprintln!("nothing to explain: the script has no INSERT or SELECT");
+        say("nothing to explain: the script has no INSERT or SELECT\n");
     }
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| Error::io("write to", "stdout", error))
 }

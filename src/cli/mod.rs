@@ -12,7 +12,7 @@ mod schema;
 mod summary;
 mod window;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -109,6 +109,12 @@ fn split_pair(pair: &str, flag: &str, form: &str) -> Result<(String, String)> {
     let split = pair.split_once('=').filter(|(name, _)| !name.trim().is_empty());
     let (name, value) = split.ok_or_else(|| Error::usage(format!("{flag} wants {form}, got '{pair}'")))?;
     Ok((name.trim().to_string(), value.to_string()))
+}
+
+/// To stderr, with colours on a terminal only, and not where NO_COLOR is set. A reader of stderr who has gone away, or
+/// a full disk behind it, is no reason to stop a job.
+fn say(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
 /// Parses the command line and runs the command.

@@ -16,7 +16,7 @@ use transom::types::Schema;
 
 use super::progress::Progress;
 use super::results::{Output, Results};
-use super::{Loaded, ScriptArgs, summary};
+use super::{Loaded, ScriptArgs, say, summary};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -99,7 +99,7 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     report.results.flush()?;
     let summary = outcome?;
     if summary.jobs.is_empty() && !report.answered && !args.quiet {
-        eprintln!("note: nothing ran: the script has no INSERT or SELECT");
+        say("note: nothing ran: the script has no INSERT or SELECT\n");
     }
     Ok(())
 }
@@ -124,14 +124,14 @@ impl Report for Terminal {
     fn notice(&mut self, text: &str) {
         if !self.quiet {
             self.clear_progress();
-            eprintln!("note: {text}");
+            say(&format!("note: {text}\n"));
         }
     }
     fn warning(&mut self, text: &str) {
         if !self.quiet {
             self.clear_progress();
             let yellow = AnsiColor::Yellow.on_default().bold();
-            anstream::eprintln!("{yellow}warning:{yellow:#} {text}");
+            say(&format!("{yellow}warning:{yellow:#} {text}\n"));
         }
     }
     fn progress(&mut self, snapshot: &Snapshot) -> Result<()> {
@@ -164,7 +164,7 @@ impl Report for Terminal {
         self.clear_progress();
         self.results.end()?;
         if !self.quiet {
-            eprint!("{}", summary::text(job));
+            say(&summary::text(job));
         }
         Ok(())
     }
