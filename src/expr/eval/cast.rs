@@ -409,7 +409,7 @@ fn time(value: &Value, from: &Type, to: &Type, context: &EvalContext) -> Result<
             let unit = i64::from(time_unit(*precision));
             build::<Time32MillisecondType>(count, |row| {
                 Ok(moved(row).map(|moment| {
-                    let in_day = moment.millis % DAY_MS;
+                    let in_day = if zoned_from { moment.millis.rem_euclid(DAY_MS) } else { moment.millis % DAY_MS };
                     (in_day - in_day % unit) as i32
                 }))
             })

@@ -155,7 +155,13 @@ impl Pattern {
                     let adjacent = matches!(self.items.get(at + 1), Some(Item::Field(next, _)) if is_number(*next, 1));
                     rest = rest.trim_start_matches([' ', '\t']);
                     let width = if adjacent { *count } else { 18 };
-                    rest = read_field(&mut fields, *letter, *count, rest, (1, width))?;
+                    let behind = read_field(&mut fields, *letter, *count, rest, (1, width))?;
+                    if *letter == 'S' {
+                        // Milliseconds, however many digits they have.
+                        let digits = &rest[..rest.len() - behind.len()];
+                        fields.nanos = Some(digits.parse::<i64>().ok()?.saturating_mul(1_000_000));
+                    }
+                    rest = behind;
                 }
                 Item::OptionalStart | Item::OptionalEnd => return None,
             }

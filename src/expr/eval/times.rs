@@ -486,7 +486,8 @@ fn unix_timestamp(value: &Value, pattern: Option<&Value>, count: usize, context:
             Some(offset) => local.saturating_sub(offset),
             None => zone::from_local_later(&zone, local),
         });
-        Ok(Some(millis.map_or(i64::MIN, |millis| millis.div_euclid(1000))))
+        // Before 1970 the division cuts toward zero, as in Flink.
+        Ok(Some(millis.map_or(i64::MIN, |millis| millis / 1000)))
     })
 }
 

@@ -34,9 +34,9 @@ pub(super) fn common_kind(left: &Type, right: &Type) -> Option<Type> {
         (other, Float | Double) if other.is_integer() => right.clone(),
         (a, b) if a.is_numeric() && b.is_numeric() => {
             let ((p1, s1), (p2, s2)) = (decimal_of(a)?, decimal_of(b)?);
-            let scale = s1.max(s2);
             let whole = (p1 - s1).max(p2 - s2);
-            Decimal((whole + scale).min(MAX_PRECISION), scale.min(MAX_PRECISION))
+            let scale = s1.max(s2).min(MAX_PRECISION - whole);
+            Decimal(whole + scale, scale)
         }
         (Char(a), Char(b)) | (Char(a), VarChar(b)) | (VarChar(a), Char(b)) | (VarChar(a), VarChar(b)) => {
             VarChar(*a.max(b))
@@ -161,6 +161,12 @@ mod tests {
         assert_eq!(common_kind(&Type::Float, &Type::Double), Some(Type::Float));
         assert_eq!(common_kind(&Type::Double, &Type::Float), Some(Type::Double));
         assert_eq!(common_kind(&Type::Float, &Type::Decimal(3, 1)), Some(Type::Double));
+    }
+
+    #[test]
+    fn decimals_that_need_more_digits_than_there_are_give_up_fractional_ones() {
+        assert_eq!(common_kind(&Type::Decimal(20, 20), &Type::Decimal(38, 18)), Some(Type::Decimal(38, 18)));
+        assert_eq!(common_kind(&Type::Decimal(10, 2), &Type::BigInt), Some(Type::Decimal(21, 2)));
     }
 
     #[test]

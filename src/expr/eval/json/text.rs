@@ -38,8 +38,10 @@ pub(super) fn of(value: &Value, kind: &Type, context: &EvalContext) -> Result<Ar
             let zone = if matches!(kind, Type::TimestampLtz(_)) { "Z" } else { "" };
             let moments = moments(value, kind)?;
             build_texts(count, |row| {
-                Ok(moments(row)
-                    .map(|moment| format!("\"{}{zone}\"", print::timestamp(moment, 0).replacen(' ', "T", 1))))
+                Ok(moments(row).map(|moment| {
+                    let text = print::timestamp(moment, 9).replacen(' ', "T", 1);
+                    format!("\"{}{zone}\"", text.trim_end_matches('0').trim_end_matches('.'))
+                }))
             })
         }
         Type::Float => of(&cast(value, kind, &Type::Double, false, context)?, &Type::Double, context),
