@@ -77,6 +77,11 @@ fn for_each(kind: &str, mut check: impl FnMut(u64)) {
     println!("{kind}: {INPUTS} inputs in {:.1} s", started.elapsed().as_secs_f64());
 }
 
+/// A folder in memory where there is such a place: the disk is not what is tested.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder")
+}
+
 /// The most memory that this process ever held, in bytes.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -142,7 +147,7 @@ fn scan(path: &Path, columns: &str, options: &str) -> (ScanSpec, String) {
 
 /// Reads random files with each of the tables.
 fn read_files(kind: &str, name: &str, good: &[Vec<u8>], tokens: &[&str], tables: &[(&str, &str)]) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = scratch();
     let path = folder.path().join(name);
     let scans: Vec<(ScanSpec, String)> =
         tables.iter().map(|(columns, options)| scan(&path, columns, options)).collect();
@@ -241,7 +246,7 @@ fn json_files() {
 
 #[test]
 fn parquet_files() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = scratch();
     let good = sample(folder.path(), "parquet", "'format' = 'parquet'");
     let tables = [(COLUMNS, "'format' = 'parquet'"), ("id BIGINT, s BOOLEAN", "'format' = 'parquet'")];
     read_files("Parquet", "x.parquet", &[good], &["PAR1", "\u{0}\u{0}\u{0}\u{0}", "\u{7f}"], &tables);
@@ -249,7 +254,7 @@ fn parquet_files() {
 
 #[test]
 fn avro_files() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = scratch();
     let good = |codec| sample(folder.path(), "avro", &format!("'format' = 'avro', 'avro.codec' = '{codec}'"));
     let tables = [(COLUMNS, "'format' = 'avro'"), ("id BIGINT, s BOOLEAN", "'format' = 'avro'")];
     let tokens = ["Obj\u{1}", "\u{0}", "\u{7f}", "\"null\"", "\"type\":", "[", "{", "\"long\"", "\"record\""];
