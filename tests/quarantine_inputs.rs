@@ -284,3 +284,31 @@ fn made_up_rows_without_a_time_are_set_aside_with_their_number() {
         assert!(line.contains("\"row\":") && line.contains(NULL_TIME) && line.contains("{\\\"ts\\\":null"), "{line}");
     }
 }
+
+#[test]
+fn nested_avro_values_that_do_not_fit_do_not_spoil_the_records_around_them() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let csv: String = (0..40u64)
+        .map(|row| format!("2024-05-01 12:00:01,{row},{}\n", if row % 4 == 2 { row << 40 } else { row }))
+        .collect();
+    std::fs::write(folder.path().join("rows.csv"), csv).expect("a writable folder");
+    let files = "WITH ('connector' = 'filesystem', 'path'";
+    let script = format!(
+        "CREATE TABLE a (ts TIMESTAMP(3), k STRING, v BIGINT) {files} = 'rows.csv', 'format' = 'csv');\n\
+         CREATE TABLE b (ts TIMESTAMP(3), r ROW<a ARRAY<BIGINT>, k STRING>) {files} = 'in.avro', 'format' = 'avro');\n\
+         CREATE TABLE c (ts TIMESTAMP(3), r ROW<a ARRAY<INT>, k STRING>) {files} = 'in.avro', 'format' = 'avro');\n\
+         CREATE TABLE o (k STRING, n INT, v INT) {files} = 'out.csv', 'format' = 'csv');\n\
+         INSERT INTO b SELECT ts, ROW(ARRAY[1, v], k) FROM a;\n\
+         INSERT INTO o SELECT r.k, CARDINALITY(r.a), r.a[2] FROM c;"
+    );
+    let output = transom(folder.path(), &script, &["--quarantine", "rejected.jsonl", "--shards", "1"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rejected = std::fs::read_to_string(folder.path().join("rejected.jsonl")).expect("written");
+    assert_eq!(rejected.lines().count(), 10, "{rejected}");
+    let third = "{\"file\":\"in.avro\",\"row\":3,\"table\":\"c\",\"reason\":\"field `r`: field `a`: 2199023255552 does not fit into INT\",\"text\":\"{}\"}";
+    assert_eq!(rejected.lines().next(), Some(third));
+    let mut rows = Vec::new();
+    support::read_lines(&folder.path().join("out.csv"), &mut rows);
+    let expected: Vec<String> = (0..40).filter(|row| row % 4 != 2).map(|row| format!("{row},2,{row}")).collect();
+    assert_eq!(rows, expected);
+}
