@@ -96,7 +96,7 @@ pub(super) fn command(codec: Codec) -> &'static str {
 pub(super) fn reader<R: BufRead + Send + 'static>(codec: Codec, input: R) -> io::Result<Box<dyn Read + Send>> {
     Ok(match codec {
         Codec::Gzip => Box::new(Gzip { member: Member::Between(input), any: false }),
-        Codec::Deflate => Box::new(Deflate { input, state: Decompress::new(true), ended: false }),
+        Codec::Deflate => Box::new(Deflate { input, state: Decompress::new(true), between: false }),
         Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
         Codec::Xz => {
             let flags = liblzma::stream::CONCATENATED;
@@ -144,7 +144,7 @@ impl<R: BufRead> Read for Gzip<R> {
                         input.consume(zeros);
                         self.member = Member::Between(input);
                     } else if self.any && next[0] != 0x1F {
-                        return Err(wrong("something else stands behind the end of the compressed data"));
+                        return Err(trailing());
                     } else {
                         self.any = true;
                         self.member = Member::Within(Box::new(GzDecoder::new(input)));
@@ -163,32 +163,49 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// A stream of zlib. A reader of flate2 takes one that is cut short for one that has ended.
+/// Streams of zlib one after the other. A reader of flate2 takes one that is cut short for one that has ended.
 struct Deflate<R> {
     input: R,
     state: Decompress,
-    ended: bool,
+    /// A stream has ended, and no other has begun.
+    between: bool,
 }
 
 impl<R: BufRead> Read for Deflate<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while !self.ended && !buffer.is_empty() {
+        while !buffer.is_empty() {
             let input = self.input.fill_buf()?;
             let at_end = input.is_empty();
+            if self.between {
+                match input.first() {
+                    None => return Ok(0),
+                    Some(first) if !begins_zlib(*first) => return Err(trailing()),
+                    Some(_) => self.state.reset(true),
+                }
+            }
             let (taken, given) = (self.state.total_in(), self.state.total_out());
             let status = self.state.decompress(input, buffer, FlushDecompress::None)?;
             self.input.consume((self.state.total_in() - taken) as usize);
-            self.ended = matches!(status, Status::StreamEnd);
+            self.between = matches!(status, Status::StreamEnd);
             let given = (self.state.total_out() - given) as usize;
             if given > 0 {
                 return Ok(given);
             }
-            if at_end && !self.ended {
+            if at_end && !self.between {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
         }
         Ok(0)
     }
+}
+
+/// The method is deflate, and its window not above 32 KiB.
+fn begins_zlib(first: u8) -> bool {
+    first & 0x0F == 8 && first >> 4 <= 7
+}
+
+fn trailing() -> io::Error {
+    wrong("something else stands behind the end of the compressed data")
 }
 
 #[cfg(test)]
@@ -247,12 +264,16 @@ mod tests {
 
     #[test]
     fn parts_one_after_the_other_are_one_text() {
-        for codec in [Codec::Gzip, Codec::Bzip2, Codec::Xz, Codec::Zstd] {
+        for codec in Codec::ALL {
             let bytes = [packed(codec, b"1\n2\n"), packed(codec, b""), packed(codec, b"3\n")].concat();
             assert_eq!(unpacked(codec, &bytes).expect("read"), b"1\n2\n3\n", "{codec:?}");
         }
         let padded = [packed(Codec::Gzip, b"1\n"), vec![0; 100]].concat();
         assert_eq!(unpacked(Codec::Gzip, &padded).expect("read"), b"1\n");
+        for rest in [&b"rubbish"[..], b"\0", b"x"] {
+            let trailed = [packed(Codec::Deflate, b"1\n").as_slice(), rest].concat();
+            assert!(unpacked(Codec::Deflate, &trailed).is_err(), "{rest:?}");
+        }
     }
 
     #[test]

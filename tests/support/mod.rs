@@ -1,6 +1,7 @@
 //! Runs scripts over small inputs through the public door.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod aside;
 pub mod random;
 
 use std::path::Path;

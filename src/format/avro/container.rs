@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use super::codec::{BLOCK_BYTES_MAX, Codec};
-use super::schema::FileSchema;
+use super::schema::{FileSchema, too_deep};
 use super::wire::{Cursor, put_bytes, put_long};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -89,6 +89,10 @@ fn header(path: &str, entries: &Entries<'_>, mark: [u8; MARK_BYTES], length: u64
     let Some(json) = json else {
         return Err(Error::data("the header holds no schema").in_file(path).help(DAMAGED));
     };
+    if let Some(fault) = too_deep(json) {
+        let error = Error::data(format!("the schema in the header cannot be read: {fault}")).in_file(path);
+        return Err(error.help("write the file with a schema that nests less deep"));
+    }
     let schema = FileSchema::parse(json)
         .map_err(|fault| Error::data(format!("the schema in the header: {fault}")).in_file(path).help(DAMAGED))?;
     let name = entry("avro.codec").map_or_else(|| "null".into(), String::from_utf8_lossy);

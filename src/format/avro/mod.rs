@@ -56,9 +56,18 @@ impl AvroOptions {
         }
         options.take_bool("avro.open.fastread", false)?;
         for field in &schema.fields {
-            result.check(field).map_err(|error| error.at_place(options.place_of("format")))?;
+            let fits = result.check(field).and_then(|()| result.check_depth(field));
+            fits.map_err(|error| error.at_place(options.place_of("format")))?;
         }
         Ok(result)
+    }
+
+    /// The JSON of a schema can be read only so deep.
+    fn check_depth(&self, field: &Field) -> Result<()> {
+        let json = schema::of_table(&Schema::new(vec![field.clone()]), self.legacy_timestamps);
+        let Some(fault) = schema::too_deep(&json) else { return Ok(()) };
+        let what = format!("format 'avro' cannot hold column `{}`: {fault}", field.name);
+        Err(Error::script(what).help("nest its type less deep, or write with another format, such as json or parquet"))
     }
 
     fn check(&self, field: &Field) -> Result<()> {

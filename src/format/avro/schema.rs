@@ -52,6 +52,38 @@ pub(super) enum Logical {
 /// Units of time by the end of their names.
 const UNITS: [(&str, i64); 3] = [("millis", 1_000), ("micros", 1_000_000), ("nanos", 1_000_000_000)];
 
+/// Objects and lists of a schema in each other; our reader of JSON takes no more.
+const LEVELS_MAX: usize = 127;
+
+/// How deep the objects and lists of a JSON text lie in each other.
+fn levels(json: &str) -> usize {
+    let (mut depth, mut most, mut quoted, mut escaped) = (0usize, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                depth += 1;
+                most = most.max(depth);
+            }
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
+}
+
+/// What is the matter with a schema that nests too deep.
+pub(super) fn too_deep(json: &str) -> Option<String> {
+    (levels(json) > LEVELS_MAX).then(|| {
+        format!(
+            "its types lie too deep in each other (the schema may have {LEVELS_MAX} levels of JSON; a ROW takes up to \
+             four, an ARRAY or MAP two)"
+        )
+    })
+}
+
 impl FileSchema {
     /// Reads the JSON of a file's header; the error says what is wrong with it.
     pub fn parse(json: &str) -> Result<Self, String> {

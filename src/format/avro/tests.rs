@@ -229,3 +229,26 @@ fn a_damaged_file_is_an_error_or_other_rows_but_never_a_panic() {
         }
     }
 }
+
+#[test]
+fn a_type_that_nests_too_deep_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = AvroOptions::default();
+    let path = folder.path().join("deep.avro");
+    let mut kind = Type::Int;
+    let mut refused = None;
+    for depth in 1..=32 {
+        kind = Type::Row(vec![Field::new("x", kind.nullable())]);
+        let schema = schema(&[("r", kind.clone())]);
+        let written = AvroPart::new(File::create(&path).unwrap(), "deep", &schema, &options).and_then(AvroPart::finish);
+        written.unwrap();
+        let read = super::avro_is_empty(&path).map(drop).map_err(|error| error.message().to_string());
+        let checked = options.check_depth(&schema.fields[0]).map_err(|error| error.message().to_string());
+        assert_eq!(read.is_ok(), checked.is_ok(), "{depth} deep");
+        if let (Err(read), Err(checked)) = (read, checked) {
+            assert!(read.contains("too deep in each other") && checked.contains("cannot hold column `r`"), "{checked}");
+            refused = refused.or(Some(depth));
+        }
+    }
+    assert_eq!(refused, Some(31));
+}
