@@ -87,7 +87,7 @@ impl Evidence {
         self.classify(text.trim());
         match &mut self.forms {
             None => self.forms = Some(Form::all(text)),
-            Some(forms) => forms.retain_mut(|form| form.read(text).is_some()),
+            Some(forms) => forms.retain_mut(|form| form.read(text).is_some() || form.widen(text)),
         }
         if self.forms.as_ref().is_some_and(|forms| !forms.is_empty()) {
             self.fraction = self.fraction.max(fraction_digits(text));
