@@ -81,13 +81,15 @@ fn the_statement_is_printed_alone_and_the_reasons_go_to_stderr() {
 }
 
 /// Files of many kinds; each with an aggregate over them and its expected row.
-const KINDS: [(&str, &str, &str, &str); 17] = [
+const KINDS: [(&str, &str, &str, &str); 19] = [
     ("semicolons.csv", "ts;v\n2024-01-31 10:00:00;1\n2024-01-31 10:00:01;2\n", "sum(v)", "3"),
     ("tabs.tsv", "2024-01-31 10:00:00\t1\n2024-01-31 10:00:01\t2\n", "sum(f1)", "3"),
     ("single.csv", "ts,v\n'2024-01-31 10:00:00','1'\n'2024-01-31 10:00:01','2,5'\n", "max(v)", "2,5"),
     ("iso.csv", "ts,v\n2024-01-31T10:00:00.5Z,1\n2024-01-31T10:00:01Z,2\n", "sum(v)", "3"),
     ("american.csv", "when,v\n1/31/2024 10:00 AM,1\n1/31/2024 10:00 AM,2\n", "sum(v)", "3"),
     ("european.csv", "Datum;Zeit;v\n31.01.2024;10:00:00;1\n31.01.2024;10:00:01;2\n", "sum(v)", "3"),
+    ("minutes.csv", "Datum;Uhrzeit;v\n31.01.2024;10:00;1\n31.01.2024;10:01;2\n", "sum(v)", "3"),
+    ("iso_minutes.csv", "d,t,v\n2024-01-31,10:00,1\n2024-01-31,10:01:05,2\n", "sum(v)", "3"),
     ("parts.csv", "year,month,day,hour,v\n2024,1,31,10,1\n2024,1,31,10,2\n", "sum(v)", "3"),
     ("seconds.csv", "ts,v\n1706695200,1\n1706695201,2\n", "sum(v)", "3"),
     ("fraction.csv", "ts,v\n1706695200.25,1\n1706695201.75,2\n", "sum(v)", "3"),
