@@ -242,8 +242,10 @@ impl WindowArgs {
                 ("watermark", Some(delay)) => format!("waits {}, as --delay says", Bound(delay)),
                 _ => line,
             };
-            if name != "order" {
-                eprintln!("note: {name}: {line}");
+            match name {
+                "order" => {}
+                "note" => eprintln!("note: {line}"),
+                name => eprintln!("note: {name}: {line}"),
             }
         }
         let zoned = guess.chosen().is_some_and(|time| time.zoned);

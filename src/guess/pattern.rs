@@ -1,5 +1,6 @@
 //! Date patterns, worked out from texts: `31/Jan/2024:10:00:00 +0100` is `d/MMM/yyyy:H:mm:ss XX`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::expr::eval::DateReader;
@@ -17,6 +18,8 @@ pub(crate) struct PatternForm {
     reader: DateReader,
     /// Numbers of fractional digits seen; 0 where there was no fraction.
     fractions: BTreeSet<usize>,
+    /// What stands before the fractions, if there were any.
+    point: Option<char>,
     /// What stood for the zone in the texts.
     pub offsets: BTreeSet<String>,
     /// The expression for SQL heeds the offsets.
@@ -27,7 +30,7 @@ impl PatternForm {
     pub fn new(base: String) -> Option<Self> {
         let reader = DateReader::new(&base).ok()?;
         let (fractions, offsets) = (BTreeSet::new(), BTreeSet::new());
-        Some(PatternForm { base, reader, fractions, offsets, heeds_offsets: false })
+        Some(PatternForm { base, reader, fractions, point: None, offsets, heeds_offsets: false })
     }
 
     /// Milliseconds since 1970, as the expression gives them that SQL gets: in UTC where it heeds the offsets seen so
@@ -36,7 +39,7 @@ impl PatternForm {
         if text.len() > TEXT_MAX {
             return None;
         }
-        let (whole, digits, millis) = without_fraction(text);
+        let Fraction { whole, point, digits, millis } = without_fraction(text);
         let read = self.reader.read(&whole).or_else(|| self.widened(&whole))?;
         if !self.fractions.contains(&digits) {
             // Flink's clock has nine digits, and a pattern without seconds has no place for a fraction.
@@ -44,6 +47,9 @@ impl PatternForm {
                 return None;
             }
             self.fractions.insert(digits);
+        }
+        if digits > 0 && *self.point.get_or_insert(point) != point {
+            return None;
         }
         let mut ahead = 0;
         if let Some(offset) = offset_of(&whole).filter(|_| self.base.contains('X')) {
@@ -103,8 +109,9 @@ impl PatternForm {
 
     /// The pattern with the fractions that were seen.
     pub fn text(&self) -> String {
+        let point = self.point.unwrap_or('.');
         let longest_first = self.fractions.iter().rev().filter(|digits| **digits > 0);
-        let fractions: Vec<String> = longest_first.map(|digits| format!(".{}", "S".repeat(*digits))).collect();
+        let fractions: Vec<String> = longest_first.map(|digits| format!("{point}{}", "S".repeat(*digits))).collect();
         let always = self.fractions.len() == 1;
         let fraction = match fractions.as_slice() {
             [one] if always => one.clone(),
@@ -140,8 +147,8 @@ pub(crate) fn forms(text: &str) -> Vec<PatternForm> {
     if text.len() > TEXT_MAX || !text.is_ascii() || text.len() < 4 {
         return Vec::new();
     }
-    let (whole, _, _) = without_fraction(text);
-    let parts = parts(&whole);
+    let cut = without_fraction(text);
+    let parts = parts(&cut.whole);
     let reads = |base: String| {
         let mut form = PatternForm::new(base)?;
         form.read(text).map(|_| form)
@@ -157,15 +164,22 @@ pub(crate) fn with_offset(text: &str) -> Option<PatternForm> {
     Some(form)
 }
 
-/// The text without the fraction of its seconds, the number of its digits, and its milliseconds.
-fn without_fraction(text: &str) -> (std::borrow::Cow<'_, str>, usize, i64) {
-    let none = (text.into(), 0, 0);
-    let Some(colon) = text.match_indices(':').nth_back(0) else { return none };
+/// A text and what was taken out of it.
+struct Fraction<'a> {
+    /// The text without the fraction of its seconds.
+    whole: Cow<'a, str>,
+    /// What stood before the fraction: a point, or the comma of logs and of half of Europe.
+    point: char,
+    digits: usize,
+    millis: i64,
+}
+
+fn without_fraction(text: &str) -> Fraction<'_> {
     // The last colon may stand in the offset: +02:00.
-    let seconds = text.match_indices(':').map(|(at, _)| at).take_while(|at| *at <= colon.0);
-    for at in seconds {
+    for (at, _) in text.match_indices(':') {
         let rest = &text[at + 1..];
-        let Some((second, behind)) = rest.split_once('.') else { continue };
+        let Some(length) = rest.find(['.', ',']) else { continue };
+        let (second, point, behind) = (&rest[..length], &rest[length..length + 1], &rest[length + 1..]);
         if second.len() != 2 || !second.bytes().all(|b| b.is_ascii_digit()) {
             continue;
         }
@@ -174,9 +188,10 @@ fn without_fraction(text: &str) -> (std::borrow::Cow<'_, str>, usize, i64) {
             continue;
         }
         let millis = format!("{:0<3}", &behind[..digits.min(3)]).parse().unwrap_or(0);
-        return (format!("{}:{second}{}", &text[..at], &behind[digits..]).into(), digits, millis);
+        let whole = format!("{}:{second}{}", &text[..at], &behind[digits..]).into();
+        return Fraction { whole, point: if point == "," { ',' } else { '.' }, digits, millis };
     }
-    none
+    Fraction { whole: text.into(), point: '.', digits: 0, millis: 0 }
 }
 
 /// What stands behind the time of the day for its zone.
@@ -375,6 +390,7 @@ mod tests {
             ("2024-01-31 10:00", "yyyy-M-d H:mm"),
             ("31-Jan-24", "d-MMM-yy"),
             ("Jan-1-1995", "MMM-d-yyyy"),
+            ("2024-01-31 10:00:00,123", "yyyy-M-d H:mm:ss,SSS"),
             ("1949-01", "yyyy-M"),
             ("1949", "yyyy"),
         ] {

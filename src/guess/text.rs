@@ -43,7 +43,8 @@ pub fn text(name: &str, format: Option<Format>, limit: Option<u64>, input: &mut 
         }
         None => {
             let layout = sniff(&head, ends, delimiter_of(name));
-            if layout.fields > 1 && layout.consistent >= CONSISTENT_LEAST {
+            let is_csv = layout.fields > 1 && layout.consistent >= CONSISTENT_LEAST;
+            if is_csv && !logs::is_log(&head, ends, &layout) {
                 refuse_titles(name, titles(&layout, &head, ends))?;
                 csv(layout, limit, input)
             } else {
