@@ -214,6 +214,31 @@ fn what_cannot_be_read_is_refused_with_the_way_to_read_it() {
 }
 
 #[test]
+fn lines_of_a_log_without_a_time_can_be_set_aside() {
+    let log = "2024-01-31 10:00:00,000 INFO a\n\tat x.y(Z.java:1)\n2024-01-31 10:00:01,500 WARN b\n";
+    let folder = folder(&[("app.log", log)]);
+    fails(folder.path(), &["window", "app.log", "--tumble", "1h"], 1, &["note: 1 of 3 lines", "--quarantine"]);
+    let found = rows(folder.path(), &["app.log", "--tumble", "1h", "--quarantine", "rejected.jsonl"]);
+    assert_eq!(found, ["2024-01-31 10:00:00,2024-01-31 11:00:00,2"]);
+}
+
+#[test]
+fn folders_named_after_values_become_columns() {
+    let folder = folder(&[]);
+    for (day, hour) in [("2024-01-31", "9"), ("2024-01-31", "10"), ("2024-02-01", "0")] {
+        let path = folder.path().join(format!("in/day={day}/hour={hour}"));
+        std::fs::create_dir_all(&path).expect("a writable folder");
+        std::fs::write(path.join("a.csv"), format!("ts,v\n{day} 10:00:00,1\n")).expect("a writable folder");
+    }
+    let statement = prints(folder.path(), &["schema", "in", "-q"]);
+    for part in ["day DATE", "`hour` INT", "PARTITIONED BY (day, `hour`)"] {
+        assert!(statement.replace("`day`", "day").contains(part), "no {part} in:\n{statement}");
+    }
+    let found = rows(folder.path(), &["in", "--tumble", "1d", "--agg", "sum(v), max(`hour`)"]);
+    assert_eq!(found, ["2024-01-31 00:00:00,2024-02-01 00:00:00,2,10", "2024-02-01 00:00:00,2024-02-02 00:00:00,1,0"]);
+}
+
+#[test]
 fn a_row_beyond_the_sample_that_does_not_fit_says_how_to_widen_its_column() {
     let folder = folder(&[("late.csv", "ts,v\n2024-01-31 10:00:00,1\n2024-01-31 10:00:01,x\n")]);
     let path = folder.path();

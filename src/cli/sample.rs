@@ -62,6 +62,12 @@ impl SampleArgs {
             return self.guess_stdin();
         }
         let files = self.files()?;
+        let mut guess = self.guess_files(&files)?;
+        guess::partitions(&self.file, &files, &mut guess);
+        Ok(guess)
+    }
+
+    fn guess_files(&self, files: &[String]) -> Result<Guess> {
         let Some(first) = files.first() else { return Err(Error::internal("a list of files without a file")) };
         let mut start = [0; 4];
         let is_parquet = match self.format() {
@@ -79,9 +85,9 @@ impl SampleArgs {
             return Ok(guess);
         }
         if self.all || self.rows.is_some() {
-            return guess::text(first, self.format(), self.rows, &mut Files { files: files.clone() });
+            return guess::text(first, self.format(), self.rows, &mut Files { files: files.to_vec() });
         }
-        guess::text(first, self.format(), None, &mut sample(&files)?)
+        guess::text(first, self.format(), None, &mut sample(files)?)
     }
 
     fn files(&self) -> Result<Vec<String>> {

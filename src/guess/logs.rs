@@ -72,6 +72,7 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
         format: "csv",
         options: options.map(|(key, value)| (key.to_string(), value.to_string())).to_vec(),
         columns: std::iter::once(line).chain(columns).collect(),
+        partitions: Vec::new(),
         time: (!times.is_empty()).then_some(0),
         times,
         rows: seen.rows,
