@@ -189,6 +189,9 @@ fn wrong_flags_are_answered_with_what_would_be_right() {
     fails(path, &window(&["--tumble", "1m", "--where", "amount >"]), 2, &["--where"]);
     fails(path, &window(&["--tumble", "1m", "--agg", "sum(amount"]), 2, &["bracket"]);
     fails(path, &window(&["--hop", "1m/5m"]), 2, &["wrong way round"]);
+    fails(path, &window(&["--hop", "5m/2m"]), 2, &["a multiple of the second, for example"]);
+    fails(path, &window(&["--tumble", "1m", "--delay", "-5m"]), 2, &["'-5m' is below zero"]);
+    fails(path, &window(&["--tumble", "1m", "--where", ""]), 2, &["--where", "a condition of SQL"]);
     fails(path, &window(&["--tumble", "1y"]), 2, &["1h30m"]);
     fails(path, &window(&[]), 2, &["--tumble"]);
     fails(path, &["schema", "nothing.csv"], 1, &["nothing.csv", "No such file"]);
@@ -208,9 +211,24 @@ fn what_cannot_be_read_is_refused_with_the_way_to_read_it() {
         let stderr = text(&transom(folder.path(), &["schema", name]).stderr);
         assert!(stderr.contains(says), "no {says:?} in:\n{stderr}");
     }
-    let folder = folder(&[]);
+    let deep = format!("{{\"a\":{}{}}}\n", "[".repeat(300), "]".repeat(300));
+    let folder = folder(&[("deep.json", &deep)]);
+    fails(folder.path(), &["schema", "deep.json"], 1, &["levels deep", "jq -c"]);
     std::fs::write(folder.path().join("g.csv"), b"name,v\nM\xFCller,1\n").expect("a writable folder");
     fails(folder.path(), &["schema", "g.csv"], 1, &["UTF-8", "iconv"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_csv_file_is_said_with_its_consequence() {
+    for (content, says) in [
+        ("ts,a\n2024-01-31 10:00:00,1\n2024-01-31 10:00:01,1,2\n", "too many fields or with wrong quotes is dropped"),
+        ("ts,x,x\n2024-01-31 10:00:00,1,2\n", "names `x` more than once"),
+        ("ts;x\n2024-01-31 10:00:00;1,25\n", "CAST(REPLACE(x, ',', '.') AS DECIMAL(18, 2))"),
+    ] {
+        let folder = folder(&[("a.csv", content)]);
+        let stderr = text(&transom(folder.path(), &["schema", "a.csv"]).stderr);
+        assert!(stderr.contains(says), "no {says:?} in:\n{stderr}");
+    }
 }
 
 #[test]

@@ -32,10 +32,10 @@ pub struct SampleArgs {
     /// What the file is, if its name and content do not tell
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
-    /// Look at the first N rows only
+    /// Guess from the first N rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rows: Option<u64>,
-    /// Look at every row instead of a sample
+    /// Guess from every row instead of a sample
     #[arg(long, conflicts_with = "rows")]
     all: bool,
 }
@@ -80,6 +80,7 @@ impl SampleArgs {
         if is_parquet {
             let mut guess = guess::parquet(first, self.all)?;
             if files.len() > 1 {
+                guess.whole = false;
                 guess.notes.push(format!("only the first of {} files was looked at: {first}", files.len()));
             }
             return Ok(guess);

@@ -43,7 +43,13 @@ pub fn schema(args: &SchemaArgs) -> Result<()> {
 fn report(guess: &Guess) -> String {
     let rows = match guess.whole {
         true => format!("{}, all there are", count(guess.rows)),
-        false => format!("{} of a part of the file; --all looks at every one", count(guess.rows)),
+        false if guess.format == "parquet" => {
+            format!(
+                "{} in the file; the times of a part of them were looked at, --all looks at more",
+                count(guess.rows)
+            )
+        }
+        false => format!("{} looked at; there are more, and --all looks at every one", count(guess.rows)),
     };
     let mut lines = vec![("format", guess.layout.clone()), ("rows", rows)];
     for (index, line) in columns(guess).into_iter().enumerate() {

@@ -4,7 +4,8 @@ use super::evidence::Evidence;
 use super::{Column, Guess};
 use crate::types::Type;
 
-/// Columns that the folders between `root` and the files are named after, one `key=value` below the other.
+/// Columns that the folders between `root` and the files are named after, one `key=value` below the other. DATE,
+/// INT or BIGINT where every value is one, else STRING.
 pub fn partitions(root: &str, files: &[String], guess: &mut Guess) {
     let folders: Vec<Vec<(&str, &str)>> = files.iter().map(|file| pairs(root, file)).collect();
     let keys: Vec<&str> = folders.first().into_iter().flatten().map(|(key, _)| *key).collect();
@@ -22,12 +23,17 @@ pub fn partitions(root: &str, files: &[String], guess: &mut Guess) {
     }
     for (index, key) in keys.iter().enumerate() {
         let mut evidence = Evidence::default();
-        folders.iter().filter_map(|pairs| pairs.get(index)).for_each(|(_, value)| evidence.present(value));
+        let values = || folders.iter().filter_map(|pairs| pairs.get(index)).map(|(_, value)| *value);
+        values().for_each(|value| evidence.present(value));
         guess.columns.push(Column {
             name: (*key).to_string(),
-            kind: kind(key, &evidence),
+            kind: match evidence.decide(key, None).0 {
+                Type::BigInt if values().all(|value| value.parse::<i32>().is_ok()) => Type::Int,
+                kind @ (Type::BigInt | Type::Date) => kind,
+                _ => Type::string(),
+            },
             expression: None,
-            absent: None,
+            absent: Some(0),
             examples: evidence.examples,
             reason: Some("from the names of the folders".to_string()),
         });
@@ -40,16 +46,6 @@ fn pairs<'a>(root: &str, file: &'a str) -> Vec<(&'a str, &'a str)> {
     let Some(rest) = file.strip_prefix(root.trim_end_matches('/')) else { return Vec::new() };
     let Some((folders, _)) = rest.trim_start_matches('/').rsplit_once('/') else { return Vec::new() };
     folders.split('/').map(|name| name.split_once('=')).collect::<Option<Vec<_>>>().unwrap_or_default()
-}
-
-/// DATE, INT or BIGINT where every value is one, else STRING.
-fn kind(name: &str, evidence: &Evidence) -> Type {
-    let digits = evidence.examples.iter().map(String::len).max().unwrap_or(0);
-    match evidence.decide(name, None).0 {
-        Type::BigInt if digits < 9 => Type::Int,
-        kind @ (Type::BigInt | Type::Date) => kind,
-        _ => Type::string(),
-    }
 }
 
 #[cfg(test)]
