@@ -235,7 +235,7 @@ fn what_is_wrong_with_a_csv_file_is_said_with_its_consequence() {
 fn lines_of_a_log_without_a_time_can_be_set_aside() {
     let log = "2024-01-31 10:00:00,000 INFO a\n\tat x.y(Z.java:1)\n2024-01-31 10:00:01,500 WARN b\n";
     let folder = folder(&[("app.log", log)]);
-    fails(folder.path(), &["window", "app.log", "--tumble", "1h"], 1, &["note: 1 of 3 lines", "--quarantine"]);
+    fails(folder.path(), &["window", "app.log", "--tumble", "1h"], 1, &["note: 1 of 3 lines", "help: --quarantine"]);
     let found = rows(folder.path(), &["app.log", "--tumble", "1h", "--quarantine", "rejected.jsonl"]);
     assert_eq!(found, ["2024-01-31 10:00:00,2024-01-31 11:00:00,2"]);
 }
@@ -253,6 +253,11 @@ fn folders_named_after_values_become_columns() {
         assert!(statement.replace("`day`", "day").contains(part), "no {part} in:\n{statement}");
     }
     let found = rows(folder.path(), &["in", "--tumble", "1d", "--agg", "sum(v), max(`hour`)"]);
+    let unknown = folder.path().join("in/day=2024-02-01/hour=__HIVE_DEFAULT_PARTITION__");
+    std::fs::create_dir_all(&unknown).expect("a writable folder");
+    std::fs::write(unknown.join("a.csv"), "ts,v\n2024-02-01 10:00:00,1\n").expect("a writable folder");
+    let counted = rows(folder.path(), &["in", "--tumble", "10d", "--agg", "count(*), count(`hour`)"]);
+    assert_eq!(counted, ["2024-01-28 00:00:00,2024-02-07 00:00:00,4,3"]);
     assert_eq!(found, ["2024-01-31 00:00:00,2024-02-01 00:00:00,2,10", "2024-02-01 00:00:00,2024-02-02 00:00:00,1,0"]);
 }
 

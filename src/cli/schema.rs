@@ -44,10 +44,7 @@ fn report(guess: &Guess) -> String {
     let rows = match guess.whole {
         true => format!("{}, all there are", count(guess.rows)),
         false if guess.format == "parquet" => {
-            format!(
-                "{} in the file; the times of a part of them were looked at, --all looks at more",
-                count(guess.rows)
-            )
+            format!("{} in the file; not all times were looked at, --all looks at all of this file", count(guess.rows))
         }
         false => format!("{} looked at; there are more, and --all looks at every one", count(guess.rows)),
     };

@@ -276,6 +276,10 @@ impl WindowArgs {
             let text = shown.unwrap_or_else(|| script.to_string());
             return Failed { error, script: Some(Loaded { text, options: options() }) };
         };
+        if error.message().starts_with("the event time") {
+            let help = "--quarantine FILE sets such rows aside and goes on; or repair them in the file first";
+            return Failed { error: error.help(help), script: None };
+        }
         let column = error.message().strip_prefix("column `").and_then(|rest| rest.split_once('`'));
         let Some((column, _)) = column.filter(|(name, _)| guess.columns.iter().any(|column| column.name == *name))
         else {

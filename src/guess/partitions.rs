@@ -4,6 +4,9 @@ use super::evidence::Evidence;
 use super::{Column, Guess};
 use crate::types::Type;
 
+/// The folders of NULL: Flink's, and Hive's.
+const NULLS: [&str; 2] = ["__DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__"];
+
 /// Columns that the folders between `root` and the files are named after, one `key=value` below the other. DATE,
 /// INT or BIGINT where every value is one, else STRING.
 pub fn partitions(root: &str, files: &[String], guess: &mut Guess) {
@@ -24,20 +27,25 @@ pub fn partitions(root: &str, files: &[String], guess: &mut Guess) {
     for (index, key) in keys.iter().enumerate() {
         let mut evidence = Evidence::default();
         let values = || folders.iter().filter_map(|pairs| pairs.get(index)).map(|(_, value)| *value);
-        values().for_each(|value| evidence.present(value));
+        values().filter(|value| !NULLS.contains(value)).for_each(|value| evidence.present(value));
         guess.columns.push(Column {
             name: (*key).to_string(),
             kind: match evidence.decide(key, None).0 {
-                Type::BigInt if values().all(|value| value.parse::<i32>().is_ok()) => Type::Int,
+                Type::BigInt if values().all(|value| NULLS.contains(&value) || value.parse::<i32>().is_ok()) => {
+                    Type::Int
+                }
                 kind @ (Type::BigInt | Type::Date) => kind,
                 _ => Type::string(),
             },
             expression: None,
-            absent: Some(0),
+            absent: (!values().any(|value| NULLS.contains(&value))).then_some(0),
             examples: evidence.examples,
             reason: Some("from the names of the folders".to_string()),
         });
         guess.partitions.push((*key).to_string());
+    }
+    if folders.iter().flatten().any(|(_, value)| *value == NULLS[1]) {
+        guess.options.push(("partition.default-name".to_string(), NULLS[1].to_string()));
     }
 }
 
