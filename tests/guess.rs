@@ -81,18 +81,28 @@ fn the_statement_is_printed_alone_and_the_reasons_go_to_stderr() {
 }
 
 /// Files of many kinds; each with an aggregate over them and its expected row.
-const KINDS: [(&str, &str, &str, &str); 14] = [
+const KINDS: [(&str, &str, &str, &str); 19] = [
     ("semicolons.csv", "ts;v\n2024-01-31 10:00:00;1\n2024-01-31 10:00:01;2\n", "sum(v)", "3"),
     ("tabs.tsv", "2024-01-31 10:00:00\t1\n2024-01-31 10:00:01\t2\n", "sum(f1)", "3"),
     ("single.csv", "ts,v\n'2024-01-31 10:00:00','1'\n'2024-01-31 10:00:01','2,5'\n", "max(v)", "2,5"),
     ("iso.csv", "ts,v\n2024-01-31T10:00:00.5Z,1\n2024-01-31T10:00:01Z,2\n", "sum(v)", "3"),
     ("american.csv", "when,v\n1/31/2024 10:00 AM,1\n1/31/2024 10:00 AM,2\n", "sum(v)", "3"),
     ("european.csv", "Datum;Zeit;v\n31.01.2024;10:00:00;1\n31.01.2024;10:00:01;2\n", "sum(v)", "3"),
+    ("minutes.csv", "Datum;Uhrzeit;v\n31.01.2024;10:00;1\n31.01.2024;10:01;2\n", "sum(v)", "3"),
+    ("iso_minutes.csv", "d,t,v\n2024-01-31,10:00,1\n2024-01-31,10:01:05,2\n", "sum(v)", "3"),
     ("parts.csv", "year,month,day,hour,v\n2024,1,31,10,1\n2024,1,31,10,2\n", "sum(v)", "3"),
     ("seconds.csv", "ts,v\n1706695200,1\n1706695201,2\n", "sum(v)", "3"),
     ("fraction.csv", "ts,v\n1706695200.25,1\n1706695201.75,2\n", "sum(v)", "3"),
     ("nanos.csv", "ts,v\n1706695200000000000,1\n1706695201000000000,NA\n", "count(v)", "1"),
     ("offsets.csv", "ts,v\n2024-01-31T11:00:00+01:00,1\n2024-01-31T05:00:01-05:00,2\n", "sum(v)", "3"),
+    (
+        "mixed.csv",
+        "when,v\n2024-01-31T12:00:00+02:00,1\n2024-01-31T10:10:00Z,2\n2024-01-31T11:30:00.5+01:00,3\n",
+        "sum(v)",
+        "6",
+    ),
+    ("z_first.csv", "when,v\n2024-01-31T10:10:00.25Z,2\n2024-01-31T12:00:00+02:00,1\n", "sum(v)", "3"),
+    ("hours.csv", "when,v\n2024-01-31 12:00:00+02,1\n2024-01-31 10:10:00Z,2\n", "sum(v)", "3"),
     (
         "iso.jsonl",
         "{\"ts\":\"2024-01-31T10:00:00Z\",\"v\":1}\n{\"ts\":\"2024-01-31T10:00:01Z\",\"v\":2}\n",
@@ -131,7 +141,7 @@ fn every_statement_runs_as_it_stands() {
         std::fs::write(folder.path().join("job.sql"), format!("{statement}SELECT * FROM t;"))
             .expect("a writable folder");
         let printed = prints(folder.path(), &["run", "job.sql", "-q"]);
-        assert!(printed.ends_with("(2 rows)\n"), "{name}: {printed}");
+        assert!(printed.ends_with(" rows)\n"), "{name}: {printed}");
     }
 }
 
@@ -179,6 +189,9 @@ fn wrong_flags_are_answered_with_what_would_be_right() {
     fails(path, &window(&["--tumble", "1m", "--where", "amount >"]), 2, &["--where"]);
     fails(path, &window(&["--tumble", "1m", "--agg", "sum(amount"]), 2, &["bracket"]);
     fails(path, &window(&["--hop", "1m/5m"]), 2, &["wrong way round"]);
+    fails(path, &window(&["--hop", "5m/2m"]), 2, &["a multiple of the second, for example"]);
+    fails(path, &window(&["--tumble", "1m", "--delay", "-5m"]), 2, &["'-5m' is below zero"]);
+    fails(path, &window(&["--tumble", "1m", "--where", ""]), 2, &["--where", "a condition of SQL"]);
     fails(path, &window(&["--tumble", "1y"]), 2, &["1h30m"]);
     fails(path, &window(&[]), 2, &["--tumble"]);
     fails(path, &["schema", "nothing.csv"], 1, &["nothing.csv", "No such file"]);
@@ -198,9 +211,54 @@ fn what_cannot_be_read_is_refused_with_the_way_to_read_it() {
         let stderr = text(&transom(folder.path(), &["schema", name]).stderr);
         assert!(stderr.contains(says), "no {says:?} in:\n{stderr}");
     }
-    let folder = folder(&[]);
+    let deep = format!("{{\"a\":{}{}}}\n", "[".repeat(300), "]".repeat(300));
+    let folder = folder(&[("deep.json", &deep)]);
+    fails(folder.path(), &["schema", "deep.json"], 1, &["levels deep", "jq -c"]);
     std::fs::write(folder.path().join("g.csv"), b"name,v\nM\xFCller,1\n").expect("a writable folder");
     fails(folder.path(), &["schema", "g.csv"], 1, &["UTF-8", "iconv"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_csv_file_is_said_with_its_consequence() {
+    for (content, says) in [
+        ("ts,a\n2024-01-31 10:00:00,1\n2024-01-31 10:00:01,1,2\n", "too many fields or with wrong quotes is dropped"),
+        ("ts,x,x\n2024-01-31 10:00:00,1,2\n", "names `x` more than once"),
+        ("ts;x\n2024-01-31 10:00:00;1,25\n", "CAST(REPLACE(x, ',', '.') AS DECIMAL(18, 2))"),
+    ] {
+        let folder = folder(&[("a.csv", content)]);
+        let stderr = text(&transom(folder.path(), &["schema", "a.csv"]).stderr);
+        assert!(stderr.contains(says), "no {says:?} in:\n{stderr}");
+    }
+}
+
+#[test]
+fn lines_of_a_log_without_a_time_can_be_set_aside() {
+    let log = "2024-01-31 10:00:00,000 INFO a\n\tat x.y(Z.java:1)\n2024-01-31 10:00:01,500 WARN b\n";
+    let folder = folder(&[("app.log", log)]);
+    fails(folder.path(), &["window", "app.log", "--tumble", "1h"], 1, &["note: 1 of 3 lines", "help: --quarantine"]);
+    let found = rows(folder.path(), &["app.log", "--tumble", "1h", "--quarantine", "rejected.jsonl"]);
+    assert_eq!(found, ["2024-01-31 10:00:00,2024-01-31 11:00:00,2"]);
+}
+
+#[test]
+fn folders_named_after_values_become_columns() {
+    let folder = folder(&[]);
+    for (day, hour) in [("2024-01-31", "9"), ("2024-01-31", "10"), ("2024-02-01", "0")] {
+        let path = folder.path().join(format!("in/day={day}/hour={hour}"));
+        std::fs::create_dir_all(&path).expect("a writable folder");
+        std::fs::write(path.join("a.csv"), format!("ts,v\n{day} 10:00:00,1\n")).expect("a writable folder");
+    }
+    let statement = prints(folder.path(), &["schema", "in", "-q"]);
+    for part in ["day DATE", "`hour` INT", "PARTITIONED BY (day, `hour`)"] {
+        assert!(statement.replace("`day`", "day").contains(part), "no {part} in:\n{statement}");
+    }
+    let found = rows(folder.path(), &["in", "--tumble", "1d", "--agg", "sum(v), max(`hour`)"]);
+    let unknown = folder.path().join("in/day=2024-02-01/hour=__HIVE_DEFAULT_PARTITION__");
+    std::fs::create_dir_all(&unknown).expect("a writable folder");
+    std::fs::write(unknown.join("a.csv"), "ts,v\n2024-02-01 10:00:00,1\n").expect("a writable folder");
+    let counted = rows(folder.path(), &["in", "--tumble", "10d", "--agg", "count(*), count(`hour`)"]);
+    assert_eq!(counted, ["2024-01-28 00:00:00,2024-02-07 00:00:00,4,3"]);
+    assert_eq!(found, ["2024-01-31 00:00:00,2024-02-01 00:00:00,2,10", "2024-02-01 00:00:00,2024-02-02 00:00:00,1,0"]);
 }
 
 #[test]

@@ -32,10 +32,10 @@ pub struct SampleArgs {
     /// What the file is, if its name and content do not tell
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
-    /// Look at the first N rows only
+    /// Guess from the first N rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rows: Option<u64>,
-    /// Look at every row instead of a sample
+    /// Guess from every row instead of a sample
     #[arg(long, conflicts_with = "rows")]
     all: bool,
 }
@@ -62,6 +62,12 @@ impl SampleArgs {
             return self.guess_stdin();
         }
         let files = self.files()?;
+        let mut guess = self.guess_files(&files)?;
+        guess::partitions(&self.file, &files, &mut guess);
+        Ok(guess)
+    }
+
+    fn guess_files(&self, files: &[String]) -> Result<Guess> {
         let Some(first) = files.first() else { return Err(Error::internal("a list of files without a file")) };
         let mut start = [0; 4];
         let is_parquet = match self.format() {
@@ -74,14 +80,15 @@ impl SampleArgs {
         if is_parquet {
             let mut guess = guess::parquet(first, self.all)?;
             if files.len() > 1 {
+                guess.whole = false;
                 guess.notes.push(format!("only the first of {} files was looked at: {first}", files.len()));
             }
             return Ok(guess);
         }
         if self.all || self.rows.is_some() {
-            return guess::text(first, self.format(), self.rows, &mut Files { files: files.clone() });
+            return guess::text(first, self.format(), self.rows, &mut Files { files: files.to_vec() });
         }
-        guess::text(first, self.format(), None, &mut sample(&files)?)
+        guess::text(first, self.format(), None, &mut sample(files)?)
     }
 
     fn files(&self) -> Result<Vec<String>> {

@@ -43,7 +43,10 @@ pub fn schema(args: &SchemaArgs) -> Result<()> {
 fn report(guess: &Guess) -> String {
     let rows = match guess.whole {
         true => format!("{}, all there are", count(guess.rows)),
-        false => format!("{} of a part of the file; --all looks at every one", count(guess.rows)),
+        false if guess.format == "parquet" => {
+            format!("{} in the file; not all times were looked at, --all looks at all of this file", count(guess.rows))
+        }
+        false => format!("{} looked at; there are more, and --all looks at every one", count(guess.rows)),
     };
     let mut lines = vec![("format", guess.layout.clone()), ("rows", rows)];
     for (index, line) in columns(guess).into_iter().enumerate() {

@@ -29,28 +29,28 @@ pub struct WindowArgs {
     #[arg(short, long, value_name = "COLUMN")]
     time: Option<String>,
     /// Windows one after the other, for example 1m
-    #[arg(long, value_name = "SIZE", value_parser = positive)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = positive)]
     tumble: Option<i64>,
     /// Windows that overlap, for example 5m/1m
-    #[arg(long, value_name = "SIZE/SLIDE", value_parser = pair)]
+    #[arg(long, value_name = "SIZE/SLIDE", allow_hyphen_values = true, value_parser = pair)]
     hop: Option<(i64, i64)>,
     /// Windows that grow up to a size, for example 1d/1h
-    #[arg(long, value_name = "SIZE/STEP", value_parser = pair)]
+    #[arg(long, value_name = "SIZE/STEP", allow_hyphen_values = true, value_parser = pair)]
     cumulate: Option<(i64, i64)>,
     /// Windows that end when nothing came for a while, for example 30m
-    #[arg(long, value_name = "GAP", value_parser = positive)]
+    #[arg(long, value_name = "GAP", allow_hyphen_values = true, value_parser = positive)]
     session: Option<i64>,
     /// Shift the start of windows, for example 30m
-    #[arg(long, value_name = "LENGTH", value_parser = duration_ms, conflicts_with = "session")]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = duration_ms, conflicts_with = "session")]
     offset: Option<i64>,
     /// What to compute of each window, in SQL, with commas between
     #[arg(short, long = "agg", value_name = "LIST", default_value = "count(*)")]
     aggregates: String,
     /// Take only rows for which this condition of SQL is true
-    #[arg(short, long = "where", value_name = "CONDITION")]
+    #[arg(short, long = "where", value_name = "CONDITION", value_parser = condition)]
     filter: Option<String>,
     /// Wait so long for rows that come late [default: as measured]
-    #[arg(long, value_name = "LENGTH", value_parser = duration_ms, conflicts_with = "schema")]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = duration_ms, conflicts_with = "schema")]
     delay: Option<i64>,
     /// Time zone in which windows start, if the event time is an instant [default: UTC]
     #[arg(long, value_name = "ZONE")]
@@ -75,12 +75,24 @@ fn positive(text: &str) -> Result<i64, String> {
     }
 }
 
+fn condition(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err(
+            "a condition of SQL is needed, for example 'amount > 10'; leave the flag out to take all rows".to_string()
+        );
+    }
+    Ok(text.to_string())
+}
+
 /// A size and the step into which it is divided.
 fn pair(text: &str) -> Result<(i64, i64), String> {
     let (size, step) = text.split_once('/').ok_or("two lengths of time are needed, for example 5m/1m")?;
     let (size, step) = (positive(size)?, positive(step)?);
-    if size % step != 0 {
+    if size < step {
         return Err(format!("the first length must be a multiple of the second; '{text}' may be the wrong way round"));
+    }
+    if size % step != 0 {
+        return Err("the first length must be a multiple of the second, for example 6m/2m or 1d/6h".to_string());
     }
     Ok((size, step))
 }
@@ -242,8 +254,10 @@ impl WindowArgs {
                 ("watermark", Some(delay)) => format!("waits {}, as --delay says", Bound(delay)),
                 _ => line,
             };
-            if name != "order" {
-                eprintln!("note: {name}: {line}");
+            match name {
+                "order" => {}
+                "note" => eprintln!("note: {line}"),
+                name => eprintln!("note: {name}: {line}"),
             }
         }
         let zoned = guess.chosen().is_some_and(|time| time.zoned);
@@ -262,6 +276,10 @@ impl WindowArgs {
             let text = shown.unwrap_or_else(|| script.to_string());
             return Failed { error, script: Some(Loaded { text, options: options() }) };
         };
+        if error.message().starts_with("the event time") {
+            let help = "--quarantine FILE sets such rows aside and goes on; or repair them in the file first";
+            return Failed { error: error.help(help), script: None };
+        }
         let column = error.message().strip_prefix("column `").and_then(|rest| rest.split_once('`'));
         let Some((column, _)) = column.filter(|(name, _)| guess.columns.iter().any(|column| column.name == *name))
         else {

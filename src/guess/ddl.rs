@@ -33,7 +33,14 @@ pub fn ddl(guess: &Guess, table: &str, path: &str, bound: Option<Bound>) -> Stri
     options.extend(guess.options.iter().cloned());
     let options: Vec<String> =
         options.iter().map(|(key, value)| format!("  {} = {}", literal(key), literal(value))).collect();
-    format!("CREATE TABLE {} (\n  {}\n) WITH (\n{}\n);\n", quoted(table), lines.join(",\n  "), options.join(",\n"))
+    let keys: Vec<String> = guess.partitions.iter().map(|key| quoted(key)).collect();
+    let keys = if keys.is_empty() { String::new() } else { format!(" PARTITIONED BY ({})", keys.join(", ")) };
+    format!(
+        "CREATE TABLE {} (\n  {}\n){keys} WITH (\n{}\n);\n",
+        quoted(table),
+        lines.join(",\n  "),
+        options.join(",\n")
+    )
 }
 
 /// A name for the table in a file, made from the file's.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::form::{Form, fraction_digits};
+use super::names::quoted;
 use crate::format::{TimestampStyle, csv_time};
 use crate::types::Type;
 
@@ -56,6 +57,11 @@ pub(crate) struct Evidence {
     decimals: u64,
     /// With an exponent, or Infinity.
     floats: u64,
+    /// Such as `1.234,50`, and how many of them may not be whole numbers in groups of three: `1,234`.
+    commas: u64,
+    sure_commas: u64,
+    /// Some have points between groups of three.
+    grouped: bool,
     times_of_day: u64,
     digits: u32,
     scale: u32,
@@ -87,7 +93,7 @@ impl Evidence {
         self.classify(text.trim());
         match &mut self.forms {
             None => self.forms = Some(Form::all(text)),
-            Some(forms) => forms.retain_mut(|form| form.read(text).is_some()),
+            Some(forms) => forms.retain_mut(|form| form.read(text).is_some() || form.widen(text)),
         }
         if self.forms.as_ref().is_some_and(|forms| !forms.is_empty()) {
             self.fraction = self.fraction.max(fraction_digits(text));
@@ -118,9 +124,35 @@ impl Evidence {
         } else if is_float(unsigned) {
             self.floats += 1;
         } else {
+            self.decimal_comma(unsigned);
             self.times_of_day += u64::from(text.contains(':') && csv_time(text.as_bytes(), 3).is_some());
             self.odd.get_or_insert_with(|| shown(text));
         }
+    }
+
+    fn decimal_comma(&mut self, unsigned: &str) {
+        let Some((whole, fraction)) = unsigned.split_once(',') else { return };
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let groups: Vec<&str> = whole.split('.').collect();
+        if is_digits(fraction) && groups.iter().all(|group| is_digits(group)) {
+            self.commas += 1;
+            self.sure_commas += u64::from(fraction.len() != 3 || groups.len() > 1);
+            self.grouped |= groups.len() > 1;
+            self.scale = self.scale.max(fraction.len() as u32);
+        }
+    }
+
+    /// What makes numbers of texts with decimal commas.
+    fn with_points(&self, name: &str) -> Option<String> {
+        if self.sure_commas == 0 || self.commas + self.integers != self.values {
+            return None;
+        }
+        let name = quoted(name);
+        let plain = if self.grouped { format!("REPLACE({name}, '.', '')") } else { name };
+        let scale = self.scale.min(u32::from(MONEY_DIGITS));
+        Some(format!(
+            "looks like a decimal comma: CAST(REPLACE({plain}, ',', '.') AS DECIMAL({MONEY_DIGITS}, {scale}))"
+        ))
     }
 
     /// The type for these values, and why where that is no matter of course.
@@ -158,6 +190,9 @@ impl Evidence {
         }
         if all(self.times_of_day) {
             return (Type::Time(0), None);
+        }
+        if let Some(reason) = self.with_points(name) {
+            return (Type::string(), Some(reason));
         }
         let odd = self.values - (numbers + self.floats);
         if odd * 20 < self.values {
@@ -270,6 +305,22 @@ mod tests {
         ] {
             assert_eq!(decided(name, texts), expected, "{name}: {texts:?}");
         }
+    }
+
+    #[test]
+    fn decimal_commas_come_with_what_makes_numbers_of_them() {
+        let reason = |texts: &[&str]| {
+            let mut evidence = Evidence::default();
+            texts.iter().for_each(|text| evidence.observe(text));
+            evidence.decide("x", None).1
+        };
+        let said = reason(&["-1.234,50", "12,5", "7"]);
+        assert_eq!(
+            said.as_deref(),
+            Some("looks like a decimal comma: CAST(REPLACE(REPLACE(x, '.', ''), ',', '.') AS DECIMAL(18, 2))")
+        );
+        assert_eq!(reason(&["1,234", "12,500"]), None);
+        assert_eq!(reason(&["1,5", "a"]), None);
     }
 
     #[test]

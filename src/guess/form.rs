@@ -115,6 +115,17 @@ impl Form {
         }
     }
 
+    /// Whether the form reads the text after all, as one of a column in which some times end in `Z` and others in an
+    /// offset in digits.
+    pub fn widen(&mut self, text: &str) -> bool {
+        let ends_in_z = matches!(self, Form::Sql { zoned: true } | Form::Iso { zoned: true });
+        match pattern::with_offset(text).filter(|_| ends_in_z) {
+            Some(pattern) => *self = Form::Pattern(pattern),
+            None => return false,
+        }
+        true
+    }
+
     /// The column type that reads this form as it stands, if there is one. `digits`: of the fraction.
     pub fn column_type(&self, json: Option<TimestampStyle>, digits: u8) -> Option<Type> {
         let digits = digits.max(3);
@@ -161,7 +172,7 @@ impl Form {
                     Type::VarChar(_) => column.to_string(),
                     _ => format!("CAST({column} AS STRING)"),
                 };
-                if let Some(minutes) = pattern.minutes_ahead_sql(&text) {
+                if let Some((text, minutes)) = pattern.minutes_ahead_sql(&text) {
                     let clock = format!("TO_TIMESTAMP({text}, {})", literal(&pattern.text()));
                     return (format!("TIMESTAMPADD(MINUTE, -({minutes}), {clock})"), false);
                 }

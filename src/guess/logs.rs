@@ -16,6 +16,8 @@ use crate::types::Type;
 
 /// Lines that are looked at first.
 const LINES: usize = 500;
+/// Lines of which one has a time, if any has.
+const FIRST_LINES: usize = 50;
 /// The time stands within so many words from the start of a line.
 const TIME_WORDS_MAX: usize = 5;
 /// A character that no log has: each line is one field.
@@ -30,10 +32,7 @@ const ACCESS: &str = r#"^(\S+) \S+ (\S+) \[([^\]]+)\] "([^"]*)" (\d{3}) (\d+|-)"
 /// Data, if not even a time could be found.
 pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn Input) -> Result<Guess> {
     let text = String::from_utf8_lossy(head);
-    let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(LINES + 1).collect();
-    if !ends || lines.len() > LINES {
-        lines.pop();
-    }
+    let lines = first_lines(&text, ends);
     let Some((time, columns)) = access(&lines).or_else(|| stamped(&lines)) else {
         let first: String = lines.first().map(|line| line.chars().take(60).collect()).unwrap_or_default();
         if is_table(&lines) {
@@ -49,6 +48,7 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
     let layout = CsvLayout { delimiter: NO_DELIMITER, quote: None, ..CsvLayout::default() };
     let mut candidates = vec![time];
     times::measure(input, &Layout::Csv(layout.clone()), limit, &mut candidates)?;
+    let without = timeless(&mut candidates);
     let mut evidence = Evidence::default();
     let seen = records::read(input, &Layout::Csv(layout), limit, &mut |event| {
         if let Event::Row(Row::Fields([line, ..])) = event {
@@ -57,12 +57,8 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
     })?;
     let (times, refused) = times::ranked(candidates);
     let mut notes = vec!["a log has no format: the whole line is one column, the others are taken from it".to_string()];
-    if !refused.is_empty() {
-        notes.extend(refused);
-        notes.push(
-            "lines without a time, as of stack traces, must be taken out first, for example with grep".to_string(),
-        );
-    }
+    notes.extend(refused);
+    notes.extend(without);
     let line = Column {
         name: "line".to_string(),
         kind: Type::string(),
@@ -76,6 +72,7 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
         format: "csv",
         options: options.map(|(key, value)| (key.to_string(), value.to_string())).to_vec(),
         columns: std::iter::once(line).chain(columns).collect(),
+        partitions: Vec::new(),
         time: (!times.is_empty()).then_some(0),
         times,
         rows: seen.rows,
@@ -83,6 +80,47 @@ pub(super) fn log(head: &[u8], ends: bool, limit: Option<u64>, input: &mut dyn I
         layout: "a log, one line a row".to_string(),
         notes,
     })
+}
+
+/// What to do about lines without a time, if there are some among others: the log keeps its time all the same.
+fn timeless(candidates: &mut [Candidate]) -> Option<String> {
+    let disorder = &mut candidates.first_mut()?.disorder;
+    let (absent, all) = (disorder.absent, disorder.absent + disorder.rows);
+    if absent == 0 || disorder.rows <= absent {
+        return None;
+    }
+    disorder.absent = 0;
+    Some(format!(
+        "{absent} of {all} lines have no time, such as those of a stack trace, and an event time must not be NULL: \
+         without more, a job stops at the first of them; --quarantine FILE, of transom window and transom run, sets them \
+         aside"
+    ))
+}
+
+/// Whether these lines, which could be records of CSV without a header, are a log: they begin with a time, and the
+/// records are ragged or a comma of the layout stands within the time, before its milliseconds.
+pub(super) fn is_log(head: &[u8], ends: bool, layout: &CsvLayout) -> bool {
+    if layout.header.is_some() || layout.delimiter == b'\t' {
+        return false;
+    }
+    let text = String::from_utf8_lossy(head);
+    let lines = first_lines(&text, ends);
+    let Some((Candidate { places, .. }, _)) = stamped(&lines) else { return false };
+    let [(_, Place::Match(regex))] = places.as_slice() else { return false };
+    let cut = |line: &&str| {
+        let time = regex.captures(line).and_then(|found| found.get(1));
+        time.is_some_and(|time| time.end() < line.len() && time.as_str().contains(char::from(layout.delimiter)))
+    };
+    layout.consistent < 100 || lines.iter().filter(|line| cut(line)).count() * 2 > lines.len()
+}
+
+/// Lines that tell the form of a log.
+fn first_lines(text: &str, ends: bool) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(LINES + 1).collect();
+    if !ends || lines.len() > LINES {
+        lines.pop();
+    }
+    lines
 }
 
 /// Whether the lines look like a table whose fields are separated by blanks.
@@ -139,21 +177,28 @@ fn access(lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
     Some((candidate(form, r"\[([^\]]+)\]")?, columns.to_vec()))
 }
 
-/// A log whose lines begin with a time.
+/// A log whose lines begin with a time: of as many words as possible.
 fn stamped(lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
-    (1..=TIME_WORDS_MAX).rev().find_map(|words| stamped_by(words, lines))
+    let patterns = (1..=TIME_WORDS_MAX).rev().map(|words| {
+        let more = r"\s+\S+".repeat(words - 1);
+        format!(r"^[\[(]?(\S+{more}?)[\]),:]*(?:\s|$)")
+    });
+    patterns.into_iter().find_map(|pattern| stamped_by(&pattern, lines))
 }
 
-/// A log whose lines begin with a time of so many words.
-fn stamped_by(words: usize, lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
-    let pattern = format!(r"^[\[(]?(\S+{}?)[\]),:]*(?:\s|$)", r"\s+\S+".repeat(words - 1));
-    let regex = Regex::new(&pattern).ok()?;
-    let text = regex.captures(lines.first()?)?.get(1)?.as_str();
-    for mut form in Form::all(text) {
-        let reads = |line: &&&str| regex.captures(line).and_then(|found| form.read(found.get(1)?.as_str())).is_some();
+/// A log whose lines begin with a time that the regular expression takes from them.
+fn stamped_by(pattern: &str, lines: &[&str]) -> Option<(Candidate, Vec<Column>)> {
+    let regex = Regex::new(pattern).ok()?;
+    // The file may begin in the middle of a stack trace.
+    let texts = lines.iter().take(FIRST_LINES).filter_map(|line| Some(regex.captures(line)?.get(1)?.as_str()));
+    for mut form in texts.map(Form::all).find(|forms| !forms.is_empty())? {
+        let reads = |line: &&&str| {
+            let text = regex.captures(line).and_then(|found| found.get(1)).map(|found| found.as_str());
+            text.is_some_and(|text| form.read(text).is_some() || form.widen(text))
+        };
         let fitting = lines.iter().filter(reads).count();
         if fitting * 2 > lines.len() && !matches!(form, Form::Epoch(_) | Form::EpochFraction) {
-            return Some((candidate(form, &pattern)?, level(lines).into_iter().collect()));
+            return Some((candidate(form, pattern)?, level(lines).into_iter().collect()));
         }
     }
     None
@@ -182,6 +227,7 @@ fn candidate(form: Form, pattern: &str) -> Option<Candidate> {
 #[cfg(test)]
 mod tests {
     use super::super::input::Sample;
+    use super::super::sniff::sniff;
     use super::*;
 
     fn of(text: &str) -> Result<Guess> {
@@ -214,6 +260,20 @@ mod tests {
             assert!(guess.chosen().is_some(), "{line}");
             assert_eq!(guess.columns.last().map(|column| column.name.as_str()), Some("level"), "{line}");
         }
+    }
+
+    #[test]
+    fn a_log_may_look_like_csv_and_have_lines_without_a_time() {
+        let text = "\tat x.y(Z.java:1)\n2024-03-01 08:00:22,000 INFO [main] started\n2024-03-01 08:00:23,250 WARN x\n\
+                    2024-03-01 08:00:24,250 WARN y\n";
+        let guess = of(text).expect("a log");
+        let time = guess.chosen().and_then(|time| time.expression.clone()).expect("a time");
+        assert!(time.ends_with("1), 'yyyy-M-d H:mm:ss,SSS')"), "{time}");
+        assert!(guess.notes.iter().any(|note| note.starts_with("1 of 4 lines")), "{:?}", guess.notes);
+        let layout = |text: &str| sniff(text.as_bytes(), true, None);
+        assert!(is_log(text.as_bytes(), true, &layout(text)));
+        let csv = "2024-03-01 08:00:22,000\n2024-03-01 08:00:23,250\n";
+        assert!(!is_log(csv.as_bytes(), true, &layout(csv)));
     }
 
     #[test]

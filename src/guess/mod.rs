@@ -12,6 +12,7 @@ mod logs;
 mod names;
 mod nested;
 mod parquet;
+mod partitions;
 mod pattern;
 mod query;
 mod records;
@@ -25,6 +26,7 @@ pub use disorder::{Bound, Disorder};
 pub use input::{Begin, Input, Piece, Sample};
 pub use names::quoted;
 pub use parquet::parquet;
+pub use partitions::partitions;
 pub use query::{Fragment, Key, Query, Windows, duration_ms};
 pub use text::text;
 
@@ -67,6 +69,8 @@ pub struct Guess {
     /// Further options of the format.
     pub options: Vec<(String, String)>,
     pub columns: Vec<Column>,
+    /// Those whose values stand in the names of folders.
+    pub partitions: Vec<String>,
     /// What may be the event time, best first.
     pub times: Vec<TimeColumn>,
     /// Which of them it is.

@@ -85,6 +85,7 @@ pub fn parquet(path: &str, all: bool) -> Result<Guess> {
         options: Vec::new(),
         layout: format!("Parquet, {} columns, {groups} row groups", columns.len()),
         columns,
+        partitions: Vec::new(),
         time: (!times.is_empty()).then_some(0),
         times,
         rows,

@@ -1,5 +1,6 @@
 //! Date patterns, worked out from texts: `31/Jan/2024:10:00:00 +0100` is `d/MMM/yyyy:H:mm:ss XX`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::expr::eval::DateReader;
@@ -17,23 +18,29 @@ pub(crate) struct PatternForm {
     reader: DateReader,
     /// Numbers of fractional digits seen; 0 where there was no fraction.
     fractions: BTreeSet<usize>,
+    /// What stands before the fractions, if there were any.
+    point: Option<char>,
     /// What stood for the zone in the texts.
     pub offsets: BTreeSet<String>,
+    /// The expression for SQL heeds the offsets.
+    heeds_offsets: bool,
 }
 
 impl PatternForm {
     pub fn new(base: String) -> Option<Self> {
         let reader = DateReader::new(&base).ok()?;
-        Some(PatternForm { base, reader, fractions: BTreeSet::new(), offsets: BTreeSet::new() })
+        let (fractions, offsets) = (BTreeSet::new(), BTreeSet::new());
+        Some(PatternForm { base, reader, fractions, point: None, offsets, heeds_offsets: false })
     }
 
-    /// Milliseconds since 1970: in UTC where the text has an offset, else on its wall clock.
+    /// Milliseconds since 1970, as the expression gives them that SQL gets: in UTC where it heeds the offsets seen so
+    /// far, else on the wall clock.
     pub fn read(&mut self, text: &str) -> Option<i64> {
         if text.len() > TEXT_MAX {
             return None;
         }
-        let (whole, digits, millis) = without_fraction(text);
-        let read = self.reader.read(&whole)?;
+        let Fraction { whole, point, digits, millis } = without_fraction(text);
+        let read = self.reader.read(&whole).or_else(|| self.widened(&whole))?;
         if !self.fractions.contains(&digits) {
             // Flink's clock has nine digits, and a pattern without seconds has no place for a fraction.
             if digits > 9 || (digits > 0 && !self.base.contains("ss")) {
@@ -41,34 +48,70 @@ impl PatternForm {
             }
             self.fractions.insert(digits);
         }
+        if digits > 0 && *self.point.get_or_insert(point) != point {
+            return None;
+        }
         let mut ahead = 0;
         if let Some(offset) = offset_of(&whole).filter(|_| self.base.contains('X')) {
-            ahead = minutes_ahead(offset)?;
             if !self.offsets.contains(offset) {
+                minutes_ahead(offset)?;
                 self.offsets.insert(offset.to_string());
+                self.heeds_offsets = self.offset_length().is_some();
+            }
+            if self.heeds_offsets {
+                ahead = minutes_ahead(offset)?;
             }
         }
         Some(read + millis - ahead * 60_000)
     }
 
-    /// For texts of several offsets that end in `+hh:mm` or `+hhmm`: the expression for the minutes that the clock of a
-    /// text is ahead of UTC.
-    pub fn minutes_ahead_sql(&self, text: &str) -> Option<String> {
-        let length = if self.base.ends_with("XXX") { 6 } else { 5 };
-        let numeric = self.offsets.iter().all(|offset| offset.len() == length);
-        if self.offsets.len() < 2 || !numeric || !self.base.ends_with("XX") {
+    /// Reads a text with the first offset such as `+02:00`, where all others had a `Z`.
+    fn widened(&mut self, text: &str) -> Option<i64> {
+        let before = self.base.strip_suffix('X').filter(|before| !before.ends_with('X'))?;
+        if self.offsets.iter().any(|offset| offset != "Z") {
             return None;
         }
+        let base = format!("{before}XXX");
+        let reader = DateReader::new(&base).ok()?;
+        let read = reader.read(text)?;
+        (self.base, self.reader) = (base, reader);
+        Some(read)
+    }
+
+    /// The length of the offsets at the end of the texts, if there are several that SQL must heed: `+hh:mm`, `+hhmm` or
+    /// `+hh`, and `Z`.
+    fn offset_length(&self) -> Option<usize> {
+        let mut lengths = self.offsets.iter().filter(|offset| *offset != "Z").map(String::len);
+        let length = lengths.next().filter(|_| self.base.ends_with('X') && self.offsets.len() > 1)?;
+        (lengths.all(|other| other == length) && !self.in_utc()).then_some(length)
+    }
+
+    /// For texts of several offsets at their end: the text with digits for `Z`, and the expression for the minutes that
+    /// its clock is ahead of UTC.
+    pub fn minutes_ahead_sql(&self, text: &str) -> Option<(String, String)> {
+        let length = self.offset_length()?;
+        let zero = match length {
+            6 => "+00:00",
+            5 => "+0000",
+            _ => "+00",
+        };
+        let has_z = self.offsets.contains("Z");
+        let text = if has_z { format!("REPLACE({text}, 'Z', '{zero}')") } else { text.to_string() };
         let at = |back: usize| format!("CHAR_LENGTH({text}) - {back}");
-        let hours = format!("CAST(SUBSTRING({text}, {}, 3) AS INT)", at(length - 1));
+        let hours = format!("60 * CAST(SUBSTRING({text}, {}, 3) AS INT)", at(length - 1));
+        if length == 3 {
+            return Some((text, hours));
+        }
         let sign = format!("SUBSTRING({text}, {}, 1)", at(length - 1));
-        Some(format!("60 * {hours} + CAST(CONCAT({sign}, SUBSTRING({text}, {})) AS INT)", at(1)))
+        let minutes = format!("CAST(CONCAT({sign}, SUBSTRING({text}, {})) AS INT)", at(1));
+        Some((text, format!("{hours} + {minutes}")))
     }
 
     /// The pattern with the fractions that were seen.
     pub fn text(&self) -> String {
+        let point = self.point.unwrap_or('.');
         let longest_first = self.fractions.iter().rev().filter(|digits| **digits > 0);
-        let fractions: Vec<String> = longest_first.map(|digits| format!(".{}", "S".repeat(*digits))).collect();
+        let fractions: Vec<String> = longest_first.map(|digits| format!("{point}{}", "S".repeat(*digits))).collect();
         let always = self.fractions.len() == 1;
         let fraction = match fractions.as_slice() {
             [one] if always => one.clone(),
@@ -104,8 +147,8 @@ pub(crate) fn forms(text: &str) -> Vec<PatternForm> {
     if text.len() > TEXT_MAX || !text.is_ascii() || text.len() < 4 {
         return Vec::new();
     }
-    let (whole, _, _) = without_fraction(text);
-    let parts = parts(&whole);
+    let cut = without_fraction(text);
+    let parts = parts(&cut.whole);
     let reads = |base: String| {
         let mut form = PatternForm::new(base)?;
         form.read(text).map(|_| form)
@@ -113,15 +156,30 @@ pub(crate) fn forms(text: &str) -> Vec<PatternForm> {
     dated(&parts).into_iter().filter_map(reads).collect()
 }
 
-/// The text without the fraction of its seconds, the number of its digits, and its milliseconds.
-fn without_fraction(text: &str) -> (std::borrow::Cow<'_, str>, usize, i64) {
-    let none = (text.into(), 0, 0);
-    let Some(colon) = text.match_indices(':').nth_back(0) else { return none };
+/// The pattern for a text that ends in an offset in digits, where other texts end in `Z`.
+pub(crate) fn with_offset(text: &str) -> Option<PatternForm> {
+    let mut form = forms(text).into_iter().find(|form| form.base.ends_with('X') && !form.offsets.is_empty())?;
+    form.offsets.insert("Z".to_string());
+    form.heeds_offsets = form.offset_length().is_some();
+    Some(form)
+}
+
+/// A text and what was taken out of it.
+struct Fraction<'a> {
+    /// The text without the fraction of its seconds.
+    whole: Cow<'a, str>,
+    /// What stood before the fraction: a point, or the comma of logs and of half of Europe.
+    point: char,
+    digits: usize,
+    millis: i64,
+}
+
+fn without_fraction(text: &str) -> Fraction<'_> {
     // The last colon may stand in the offset: +02:00.
-    let seconds = text.match_indices(':').map(|(at, _)| at).take_while(|at| *at <= colon.0);
-    for at in seconds {
+    for (at, _) in text.match_indices(':') {
         let rest = &text[at + 1..];
-        let Some((second, behind)) = rest.split_once('.') else { continue };
+        let Some(length) = rest.find(['.', ',']) else { continue };
+        let (second, point, behind) = (&rest[..length], &rest[length..length + 1], &rest[length + 1..]);
         if second.len() != 2 || !second.bytes().all(|b| b.is_ascii_digit()) {
             continue;
         }
@@ -130,9 +188,10 @@ fn without_fraction(text: &str) -> (std::borrow::Cow<'_, str>, usize, i64) {
             continue;
         }
         let millis = format!("{:0<3}", &behind[..digits.min(3)]).parse().unwrap_or(0);
-        return (format!("{}:{second}{}", &text[..at], &behind[digits..]).into(), digits, millis);
+        let whole = format!("{}:{second}{}", &text[..at], &behind[digits..]).into();
+        return Fraction { whole, point: if point == "," { ',' } else { '.' }, digits, millis };
     }
-    none
+    Fraction { whole: text.into(), point: '.', digits: 0, millis: 0 }
 }
 
 /// What stands behind the time of the day for its zone.
@@ -331,6 +390,7 @@ mod tests {
             ("2024-01-31 10:00", "yyyy-M-d H:mm"),
             ("31-Jan-24", "d-MMM-yy"),
             ("Jan-1-1995", "MMM-d-yyyy"),
+            ("2024-01-31 10:00:00,123", "yyyy-M-d H:mm:ss,SSS"),
             ("1949-01", "yyyy-M"),
             ("1949", "yyyy"),
         ] {
@@ -359,14 +419,34 @@ mod tests {
     fn offsets_are_remembered() {
         let mut form = forms("2024-01-31T10:00:00+00:00").remove(0);
         assert!(form.in_utc());
-        form.read("2024-01-31T10:00:00-05:00");
+        assert_eq!(form.read("2024-01-31T10:00:00-05:00"), Some(1_706_713_200_000));
         assert!(!form.in_utc());
         assert_eq!(form.offsets.len(), 2);
         assert_eq!(form.read("2024-01-31T10:00:00-05:30"), Some(1_706_715_000_000));
         assert!(
             form.minutes_ahead_sql("c")
-                .is_some_and(|sql| sql.starts_with("60 * CAST(SUBSTRING(c, CHAR_LENGTH(c) - 5, 3)"))
+                .is_some_and(|(_, sql)| sql.starts_with("60 * CAST(SUBSTRING(c, CHAR_LENGTH(c) - 5, 3)"))
         );
+    }
+
+    #[test]
+    fn z_is_an_offset_among_others() {
+        let mut form = forms("2024/01/31 10:00:00Z").remove(0);
+        assert_eq!(form.read("2024/01/31 12:00:00+0200"), Some(1_706_695_200_000));
+        assert_eq!(form.text(), "yyyy/M/d H:mm:ssX");
+        let (text, minutes) = form.minutes_ahead_sql("c").expect("several offsets");
+        assert_eq!(text, "REPLACE(c, 'Z', '+0000')");
+        assert!(minutes.contains("REPLACE(c, 'Z', '+0000')"), "{minutes}");
+    }
+
+    #[test]
+    fn times_are_measured_as_sql_reads_them() {
+        // Inside of the text, SQL reads over an offset.
+        let mut form = forms("Wed Jan 31 10:00:00 +0000 2024").remove(0);
+        assert_eq!(form.read("Wed Jan 31 10:00:00 +0100 2024"), Some(1_706_695_200_000));
+        let mut form = forms("2024-01-31 10:00:00+02").remove(0);
+        form.read("2024-01-31 10:00:00+01");
+        assert_eq!(form.read("2024-01-31 10:00:00+02"), Some(1_706_688_000_000));
     }
 
     #[test]

@@ -315,6 +315,9 @@ fn with_quotes(text: &str, columns: &[String]) -> String {
 /// A sentence for the parser of the command line.
 pub fn duration_ms(text: &str) -> Result<i64, String> {
     let wrong = || format!("'{text}' is no length of time; write for example 500ms, 5s, 1m, 1h30m or 1d");
+    if text.trim_start().starts_with('-') {
+        return Err(format!("'{text}' is below zero; write a length of time such as 5s or 1h30m"));
+    }
     let mut total: i64 = 0;
     let mut rest = text.trim();
     if rest.is_empty() {

@@ -27,6 +27,8 @@ pub(crate) struct Seen {
     /// Records that cannot be read, with the first of them.
     pub broken: u64,
     pub example: Option<String>,
+    /// Lines of JSON that are nested too deep to be read; they are broken too.
+    pub deep: u64,
     /// Blank lines.
     pub blank: u64,
     /// The limit of rows ended the reading.
@@ -186,7 +188,11 @@ impl Reader<'_> {
                     self.seen.rows += 1;
                     event(Event::Row(Row::Json(&value)));
                 }
-                _ => self.broken(line),
+                Ok(_) => self.broken(line),
+                Err(error) => {
+                    self.seen.deep += u64::from(error.to_string().starts_with("recursion limit"));
+                    self.broken(line);
+                }
             }
         }
         Ok(at)

@@ -43,7 +43,8 @@ pub fn text(name: &str, format: Option<Format>, limit: Option<u64>, input: &mut 
         }
         None => {
             let layout = sniff(&head, ends, delimiter_of(name));
-            if layout.fields > 1 && layout.consistent >= CONSISTENT_LEAST {
+            let is_csv = layout.fields > 1 && layout.consistent >= CONSISTENT_LEAST;
+            if is_csv && !logs::is_log(&head, ends, &layout) {
                 refuse_titles(name, titles(&layout, &head, ends))?;
                 csv(layout, limit, input)
             } else {
@@ -133,11 +134,10 @@ fn csv(layout: CsvLayout, limit: Option<u64>, input: &mut dyn Input) -> Result<G
     let mut notes = Vec::new();
     let mut named = Vec::new();
     for (index, evidence) in columns.iter().enumerate() {
-        let Some(name) = &names[index] else {
-            notes.push(format!("field {} has no name of its own in the header and is left out", index + 1));
-            continue;
-        };
-        named.push((index, csv_column(name, evidence, literal)));
+        match &names[index] {
+            Some(name) => named.push((index, csv_column(name, evidence, literal))),
+            None => notes.extend(unnamed(&layout, index)),
+        }
     }
     let sources: Vec<Source<'_>> = named
         .iter()
@@ -157,6 +157,7 @@ fn csv(layout: CsvLayout, limit: Option<u64>, input: &mut dyn Input) -> Result<G
         format: "csv",
         options: csv_options(&layout, literal),
         columns: named.into_iter().map(|(_, column)| column).collect(),
+        partitions: Vec::new(),
         time: (!times.is_empty()).then_some(0),
         times,
         rows: seen.rows,
@@ -180,6 +181,25 @@ fn names(layout: &CsvLayout) -> Vec<Option<String>> {
         (!text.is_empty() && alone).then(|| text.to_string())
     };
     (0..layout.fields).map(name).collect()
+}
+
+/// Why a field that the header does not name for itself is left out. Fields of one name are told of together.
+fn unnamed(layout: &CsvLayout, index: usize) -> Option<String> {
+    let name_of = |index: usize| layout.header.as_ref().and_then(|header| header.get(index)).map(|name| name.trim());
+    let name = name_of(index).unwrap_or_default();
+    if name.is_empty() {
+        return Some(format!("field {} has no name in the header and is left out", index + 1));
+    }
+    let alike: Vec<String> =
+        (0..layout.fields).filter(|at| name_of(*at) == Some(name)).map(|at| (at + 1).to_string()).collect();
+    ((0..index).all(|at| name_of(at) != Some(name))).then(|| {
+        format!(
+            "the header names `{name}` more than once, so that it tells nothing apart: fields {} are left out; rename \
+             them in the file, or read it without its header: tail -n +2 FILE | transom window - (fields are f0, f1, … \
+             then)",
+            alike.join(" and ")
+        )
+    })
 }
 
 /// The word for absent values that lets the most columns have their type; the others become STRING.
@@ -284,8 +304,9 @@ fn wrong_csv(seen: &Seen, guess: &mut Guess) {
     if seen.broken > 0 {
         set("csv.ignore-parse-errors");
         guess.notes.push(format!(
-            "{} records have another number of fields or wrong quotes, the first: '{}'; 'csv.ignore-parse-errors' lets \
-             such records pass, and reads any wrong value as NULL",
+            "{} records have another number of fields or wrong quotes, the first: '{}'; with 'csv.ignore-parse-errors' \
+             the fields that a record lacks are NULL, as is any wrong value, and a record of too many fields or with \
+             wrong quotes is dropped and counted as malformed",
             seen.broken,
             seen.example.as_deref().unwrap_or_default()
         ));
@@ -304,6 +325,10 @@ fn json(name: &str, start: &[u8], limit: Option<u64>, input: &mut dyn Input) -> 
     })?;
     if seen.rows == 0 {
         let line = seen.example.unwrap_or_default();
+        if seen.deep > 0 {
+            return Err(Error::data(format!("the JSON is nested more than 127 levels deep: '{line}'"))
+                .help("take out what is needed, for example: jq -c '{ts, value}' FILE > flat.json"));
+        }
         return Err(Error::data(format!("no line is a JSON object; the first is '{line}'"))
             .help("JSON lines have one object a line; --format csv reads the file as CSV"));
     }
@@ -332,6 +357,7 @@ fn json(name: &str, start: &[u8], limit: Option<u64>, input: &mut dyn Input) -> 
         format: "json",
         options,
         columns,
+        partitions: Vec::new(),
         time: (!times.is_empty()).then_some(0),
         times,
         rows: seen.rows,

@@ -14,6 +14,7 @@ use super::nested::text_at;
 use super::pattern::PatternForm;
 use super::records::{self, Event, Layout, Row};
 use crate::error::Result;
+use crate::format::csv_time;
 use crate::types::Type;
 
 /// Times that are measured.
@@ -23,6 +24,8 @@ const CANDIDATES_MAX: usize = 12;
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     Field(usize),
+    /// A field of type TIME, which a cast to text writes as `HH:mm:ss`.
+    TimeOfDay(usize),
     Path(Vec<String>),
     /// What the first group takes from the record's first field.
     Match(Regex),
@@ -148,7 +151,12 @@ fn date_and_time(sources: &[Source<'_>]) -> Option<Candidate> {
     };
     let date = sources.iter().filter(is_date).max_by_key(|source| name_score(&source.name))?;
     let time = sources.iter().find(|source| source.evidence.is_time_of_day())?;
-    let text = format!("{} {}", date.evidence.examples.first()?, time.evidence.examples.first()?);
+    let first = time.evidence.examples.first()?;
+    let (time_place, clock) = match (&time.place, &time.kind) {
+        (Place::Field(index), Type::Time(_)) => (Place::TimeOfDay(*index), clock(first)?),
+        (place, _) => (place.clone(), first.clone()),
+    };
+    let text = format!("{} {clock}", date.evidence.examples.first()?);
     let as_text = |source: &Source<'_>| match source.kind {
         Type::VarChar(_) => source.sql.clone(),
         _ => format!("CAST({} AS STRING)", source.sql),
@@ -166,13 +174,19 @@ fn date_and_time(sources: &[Source<'_>]) -> Option<Candidate> {
     let form = forms.iter().find(fits)?;
     Some(Candidate {
         source: format!("{} + {}", date.name, time.name),
-        places: vec![("", date.place.clone()), (" ", time.place.clone())],
+        places: vec![("", date.place.clone()), (" ", time_place)],
         sql: format!("CONCAT({}, ' ', {})", as_text(date), as_text(time)),
         kind: Type::string(),
         form: form.clone(),
         score: name_score(&date.name).max(20) + 15,
         disorder: Disorder::default(),
     })
+}
+
+/// A time of the day as SQL writes it.
+fn clock(text: &str) -> Option<String> {
+    let seconds = csv_time(text.trim().as_bytes(), 0)? / 1_000;
+    Some(format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60))
 }
 
 /// Columns year, month, day, and hour and minute where there are such.
@@ -240,6 +254,7 @@ fn text_of<'a>(places: &[(&'static str, Place)], row: &'a Row<'_>) -> Option<Cow
     let text = |place: &Place| -> Option<Cow<'a, str>> {
         match (place, row) {
             (Place::Field(index), Row::Fields(fields)) => Some(fields.get(*index)?.as_str().into()),
+            (Place::TimeOfDay(index), Row::Fields(fields)) => Some(clock(fields.get(*index)?)?.into()),
             (Place::Path(path), Row::Json(value)) => text_at(value, path),
             (Place::Match(regex), Row::Fields(fields)) => {
                 Some(regex.captures(fields.first()?)?.get(1)?.as_str().into())
