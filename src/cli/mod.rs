@@ -117,6 +117,11 @@ fn say(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
+/// A line to stderr about something the user should know.
+fn note(text: &str) {
+    say(&format!("note: {text}\n"));
+}
+
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

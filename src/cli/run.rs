@@ -16,7 +16,7 @@ use transom::types::Schema;
 
 use super::progress::Progress;
 use super::results::{Output, Results};
-use super::{Loaded, ScriptArgs, say, summary};
+use super::{Loaded, ScriptArgs, note, say, summary};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -99,7 +99,7 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     report.results.flush()?;
     let summary = outcome?;
     if summary.jobs.is_empty() && !report.answered && !args.quiet {
-        say("note: nothing ran: the script has no INSERT or SELECT\n");
+        note("nothing ran: the script has no INSERT or SELECT");
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ impl Report for Terminal {
     fn notice(&mut self, text: &str) {
         if !self.quiet {
             self.clear_progress();
-            say(&format!("note: {text}\n"));
+            note(text);
         }
     }
     fn warning(&mut self, text: &str) {

@@ -8,6 +8,7 @@ use transom::guess::{self, Guess, TimeColumn};
 use unicode_width::UnicodeWidthStr;
 
 use super::sample::SampleArgs;
+use super::say;
 use super::summary::count;
 
 /// Columns that the report shows one by one.
@@ -30,7 +31,7 @@ pub fn schema(args: &SchemaArgs) -> Result<()> {
     let path = &args.sample.file;
     let table = args.table.clone().unwrap_or_else(|| guess::table_name(path));
     if !args.quiet {
-        anstream::eprint!("{}", report(&guess));
+        say(&report(&guess));
     }
     let statement = guess::ddl(&guess, &table, path, None);
     let mut out = std::io::stdout();

@@ -12,7 +12,7 @@ use transom::types::Schema;
 use super::run::{RunFlags, execute};
 use super::sample::SampleArgs;
 use super::schema::time_lines;
-use super::{Failed, Loaded};
+use super::{Failed, Loaded, note};
 
 /// What messages call the script that the command line stands for; `--show-sql` prints it.
 const SCRIPT_NAME: &str = "the script of --show-sql";
@@ -256,17 +256,15 @@ impl WindowArgs {
             };
             match name {
                 "order" => {}
-                "note" => eprintln!("note: {line}"),
-                name => eprintln!("note: {name}: {line}"),
+                "note" => note(&line),
+                name => note(&format!("{name}: {line}")),
             }
         }
         let zoned = guess.chosen().is_some_and(|time| time.zoned);
         if self.timezone.is_some() && !zoned {
-            eprintln!("note: --timezone has no effect: the event time is what a clock showed, without a zone");
+            note("--timezone has no effect: the event time is what a clock showed, without a zone");
         }
-        for note in &guess.notes {
-            eprintln!("note: {note}");
-        }
+        guess.notes.iter().for_each(|text| note(text));
     }
 
     /// The error in terms of the command line.
@@ -301,10 +299,10 @@ fn tell_whole_averages(script: &str) {
     let Ok(schema) = columns_of(script, &options()) else { return };
     for field in schema.fields.iter().filter(|field| field.data_type.kind.is_integer()) {
         if field.name.starts_with("avg_") {
-            eprintln!(
-                "note: {} is a whole number, as the AVG of whole numbers is in Flink; avg(CAST(… AS DOUBLE)) keeps the fraction",
+            note(&format!(
+                "{} is a whole number, as the AVG of whole numbers is in Flink; avg(CAST(… AS DOUBLE)) keeps the fraction",
                 field.name
-            );
+            ));
         }
     }
 }
