@@ -64,7 +64,7 @@ pub struct Reject {
 /// Characters of a record that are kept when it is set aside.
 pub const RECORD_CHARACTERS_MAX: usize = 1_000;
 
-/// A record as it stands, without its line end: cut with a '…' behind [`RECORD_CHARACTERS_MAX`] characters, and with
+/// A record as it stands, without its line end: cut with a '…' behind 1,000 characters, and with
 /// U+FFFD for what is not UTF-8.
 pub fn record_text(bytes: &[u8]) -> String {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);

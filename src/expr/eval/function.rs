@@ -197,9 +197,9 @@ pub enum Math {
 pub enum Nested {
     /// The field of that number.
     Field(usize),
-    /// array[index]
+    /// `array[index]`
     Element,
-    /// map[key]
+    /// `map[key]`
     Lookup,
     Row,
     Array,
