@@ -124,8 +124,11 @@ pub(crate) fn plain_decimal(out: &mut Vec<u8>, value: i128, scale: u8) {
         out.push(b'-');
     }
     let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(value.unsigned_abs()).as_bytes();
-    let scale = usize::from(scale);
+    plain(out, buffer.format(value.unsigned_abs()).as_bytes(), usize::from(scale));
+}
+
+/// Digits with a point in front of the last `scale` of them.
+fn plain(out: &mut Vec<u8>, digits: &[u8], scale: usize) {
     if scale == 0 {
         out.extend_from_slice(digits);
         return;
@@ -153,13 +156,17 @@ pub(crate) fn stripped_decimal(out: &mut Vec<u8>, value: i128, scale: u8) {
         scale -= 1;
     }
     let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(value.unsigned_abs()).as_bytes();
-    let exponent = digits.len() as i32 - 1 - scale;
-    if scale >= 0 && exponent >= -6 {
-        return plain_decimal(out, value, scale as u8);
-    }
-    if value < 0 {
+    big_decimal(out, value < 0, buffer.format(value.unsigned_abs()).as_bytes(), scale.into());
+}
+
+/// `BigDecimal.toString` of so many digits, at least one, times ten to the minus `scale`: `1.50`, `1E+3`, `1E-7`.
+pub(crate) fn big_decimal(out: &mut Vec<u8>, negative: bool, digits: &[u8], scale: i64) {
+    if negative {
         out.push(b'-');
+    }
+    let exponent = digits.len() as i64 - 1 - scale;
+    if scale >= 0 && exponent >= -6 {
+        return plain(out, digits, scale as usize);
     }
     out.push(digits[0]);
     if digits.len() > 1 {
@@ -170,7 +177,7 @@ pub(crate) fn stripped_decimal(out: &mut Vec<u8>, value: i128, scale: u8) {
     if exponent >= 0 {
         out.push(b'+');
     }
-    integer(out, i64::from(exponent));
+    integer(out, exponent);
 }
 
 #[cfg(test)]

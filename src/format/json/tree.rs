@@ -140,34 +140,7 @@ fn decimal(text: &[u8], out: &mut Vec<u8>) {
     if digits.is_empty() {
         return out.push(b'0');
     }
-    if negative {
-        out.push(b'-');
-    }
-    let length = digits.len() as i64;
-    let exponent = length - 1 - scale;
-    if scale < 0 || exponent < -6 {
-        out.push(digits[0]);
-        if length > 1 {
-            out.push(b'.');
-            out.extend_from_slice(&digits[1..]);
-        }
-        out.push(b'E');
-        if exponent >= 0 {
-            out.push(b'+');
-        }
-        numbers::integer(out, exponent);
-    } else if scale >= length {
-        out.extend_from_slice(b"0.");
-        out.extend(std::iter::repeat_n(b'0', (scale - length) as usize));
-        out.extend_from_slice(&digits);
-    } else {
-        let whole = (length - scale) as usize;
-        out.extend_from_slice(&digits[..whole]);
-        if scale > 0 {
-            out.push(b'.');
-            out.extend_from_slice(&digits[whole..]);
-        }
-    }
+    numbers::big_decimal(out, negative, &digits, scale);
 }
 
 #[cfg(test)]

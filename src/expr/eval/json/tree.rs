@@ -125,21 +125,10 @@ pub(super) fn big_decimal(text: &str) -> Option<String> {
         "" => "0",
         digits => digits,
     };
-    let sign = if negative && digits != "0" { "-" } else { "" };
     let scale = i64::try_from(fraction.len()).ok()? - i64::from(exponent);
-    let last = i64::try_from(digits.len()).ok()? - 1;
-    let adjusted = last - scale;
-    if scale >= 0 && adjusted >= -6 {
-        let scale = scale as usize;
-        let padded = format!("{digits:0>width$}", width = scale + 1);
-        let (whole, fraction) = padded.split_at(padded.len() - scale);
-        let dot = if scale > 0 { "." } else { "" };
-        return Some(format!("{sign}{whole}{dot}{fraction}"));
-    }
-    let (first, more) = digits.split_at(1);
-    let dot = if more.is_empty() { "" } else { "." };
-    let exponent = if adjusted == 0 { String::new() } else { format!("E{adjusted:+}") };
-    Some(format!("{sign}{first}{dot}{more}{exponent}"))
+    let mut out = Vec::with_capacity(text.len());
+    crate::numbers::big_decimal(&mut out, negative && digits != "0", digits.as_bytes(), scale);
+    String::from_utf8(out).ok()
 }
 
 fn is_blank(byte: u8) -> bool {
