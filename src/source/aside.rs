@@ -145,6 +145,23 @@ pub struct Aside {
     pub rejected: Vec<Rejected>,
 }
 
+impl Aside {
+    /// What is set aside where rows have numbers: row, reason and the row as JSON. `first`: rows before the block.
+    pub(super) fn of_rows(first: u64, rejects: impl Iterator<Item = (u64, String, String)>) -> Self {
+        let rejected = rejects.map(|(row, reason, text)| Rejected {
+            position: Position::Row(first + row + 1),
+            reason: Reason::Unreadable(reason),
+            text,
+        });
+        Aside { rejected: rejected.collect(), ..Aside::default() }
+    }
+}
+
+/// Rows of a block with their numbers in the file. `first`: rows before the block.
+pub(super) fn numbered(first: u64, rows: impl Iterator<Item = u64>, texts: Vec<String>) -> Vec<(Position, String)> {
+    rows.zip(texts).map(|(row, text)| (Position::Row(first + row + 1), text)).collect()
+}
+
 /// The number that a row had before the rows numbered `removed` (ascending) were taken out.
 pub fn original_row(row: u64, removed: &[u64]) -> u64 {
     removed.iter().fold(row, |row, &gone| row + u64::from(gone <= row))

@@ -2,8 +2,8 @@
 
 use arrow::array::RecordBatch;
 
-use super::aside::{Aside, Position, Reason, Rejected, original_row};
-use super::{BlockStats, Extent, Split, Transition};
+use super::aside::{Aside, Position, numbered, original_row};
+use super::{BlockStats, Extent, Split};
 use crate::error::Result;
 use crate::format::{AvroReader, AvroReject, rows_as_json};
 use crate::plan::ScanSpec;
@@ -45,9 +45,6 @@ impl Split for AvroSplit {
     fn missing(&self) -> Vec<String> {
         self.reader.missing()
     }
-    fn probe(&self, _block: usize) -> Result<Transition> {
-        Ok(Transition::IDENTITY)
-    }
     fn decode(
         &self,
         block: usize,
@@ -56,13 +53,8 @@ impl Split for AvroSplit {
         out: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<BlockStats> {
         let (rejects, rows) = self.read(block, batch_rows, out)?;
-        let first = self.reader.first_row(block);
-        let rejected = rejects.into_iter().map(|reject| Rejected {
-            position: Position::Row(first + reject.row + 1),
-            reason: Reason::Unreadable(reject.reason),
-            text: reject.text,
-        });
-        let aside = Aside { rejected: rejected.collect(), ..Aside::default() };
+        let rejects = rejects.into_iter().map(|reject| (reject.row, reject.reason, reject.text));
+        let aside = Aside::of_rows(self.reader.first_row(block), rejects);
         Ok(BlockStats { rows, malformed: 0, bytes: self.reader.block_bytes(block), aside })
     }
     fn records(&self, block: usize, _entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
@@ -73,8 +65,7 @@ impl Split for AvroSplit {
             Ok(())
         })?;
         let removed: Vec<u64> = rejects.into_iter().map(|reject| reject.row).collect();
-        let first = self.reader.first_row(block);
         let numbers = rows.iter().map(|&row| original_row(row, &removed));
-        Ok(numbers.zip(texts).map(|(row, text)| (Position::Row(first + row + 1), text)).collect())
+        Ok(numbered(self.reader.first_row(block), numbers, texts))
     }
 }

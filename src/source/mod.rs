@@ -99,8 +99,11 @@ pub trait Split: Send + Sync {
     fn missing(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Looks through a block for what later blocks must know. Cheap against decoding it.
-    fn probe(&self, block: usize) -> Result<Transition>;
+    /// Looks through a block for what later blocks must know: nothing, where each can be read by itself. Cheap against
+    /// decoding it.
+    fn probe(&self, _block: usize) -> Result<Transition> {
+        Ok(Transition::IDENTITY)
+    }
     /// Decodes a block into batches of at most `batch_rows` rows with the scan's projected physical
     /// columns, in file order, and hands each to `out`. `entry`: the state in which the block begins.
     ///

@@ -2,8 +2,8 @@
 
 use arrow::array::RecordBatch;
 
-use super::aside::{Aside, Position, Reason, Rejected, Stretch, original_row};
-use super::{BlockStats, Extent, Split, Transition};
+use super::aside::{Aside, Position, numbered, original_row};
+use super::{BlockStats, Extent, Split};
 use crate::error::Result;
 use crate::format::ParquetReader;
 use crate::plan::ScanSpec;
@@ -42,9 +42,6 @@ impl Split for ParquetSplit {
     fn missing(&self) -> Vec<String> {
         self.reader.missing()
     }
-    fn probe(&self, _block: usize) -> Result<Transition> {
-        Ok(Transition::IDENTITY)
-    }
     fn decode(
         &self,
         block: usize,
@@ -56,13 +53,8 @@ impl Split for ParquetSplit {
         let rows = self.read(block, batch_rows, &mut rejects, out)?;
         let numbers: Vec<u64> = rejects.iter().map(|(row, _)| *row).collect();
         let texts = self.reader.rows_as_json(block, &numbers)?;
-        let first = self.reader.first_row(block);
-        let rejected = rejects.into_iter().zip(texts).map(|((row, reason), text)| Rejected {
-            position: Position::Row(first + row + 1),
-            reason: Reason::Unreadable(reason),
-            text,
-        });
-        let aside = Aside { text: Stretch::default(), rejected: rejected.collect() };
+        let rejects = rejects.into_iter().zip(texts).map(|((row, reason), text)| (row, reason, text));
+        let aside = Aside::of_rows(self.reader.first_row(block), rejects);
         Ok(BlockStats { rows, malformed: 0, bytes: self.reader.block_bytes(block), aside })
     }
     fn records(&self, block: usize, _entry: u8, rows: &[u64]) -> Result<Vec<(Position, String)>> {
@@ -73,7 +65,6 @@ impl Split for ParquetSplit {
         let removed: Vec<u64> = rejects.into_iter().map(|(row, _)| row).collect();
         let rows: Vec<u64> = rows.iter().map(|&row| original_row(row, &removed)).collect();
         let texts = self.reader.rows_as_json(block, &rows)?;
-        let first = self.reader.first_row(block);
-        Ok(rows.iter().zip(texts).map(|(row, text)| (Position::Row(first + row + 1), text)).collect())
+        Ok(numbered(self.reader.first_row(block), rows.into_iter(), texts))
     }
 }

@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 
 use super::aside::{Aside, Measure, Position, Stretch, Walk};
 use super::cutter::{Chunk, Cutter, Remainder};
-use super::{BlockStats, Extent, Split, Transition, Wake, lines};
+use super::{BlockStats, Extent, Split, Wake, lines};
 use crate::error::{Error, Place, Result};
 use crate::format::{Failure, FormatSpec, Notes, Step, record_text};
 use crate::plan::ScanSpec;
@@ -167,9 +167,6 @@ impl Split for StreamSplit {
     }
     fn start(&self, wake: &Wake, alone: bool) {
         lock(&self.cutter).start(wake, alone);
-    }
-    fn probe(&self, _block: usize) -> Result<Transition> {
-        Ok(Transition::IDENTITY)
     }
     fn decode(
         &self,

@@ -9,7 +9,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
 
-use super::{BlockStats, Extent, Position, Split, Transition, Wake};
+use super::aside::numbered;
+use super::{BlockStats, Extent, Position, Split, Wake};
 use crate::error::Result;
 use crate::format::rows_as_json;
 use crate::plan::{DatagenSpec, NexmarkSpec, ScanSpec};
@@ -87,9 +88,6 @@ impl Split for GeneratedSplit {
     fn bytes(&self) -> u64 {
         0
     }
-    fn probe(&self, _block: usize) -> Result<Transition> {
-        Ok(Transition::IDENTITY)
-    }
     fn decode(
         &self,
         block: usize,
@@ -113,7 +111,7 @@ impl Split for GeneratedSplit {
         for &row in rows {
             rows_as_json(&self.generator.rows(start + row, 1)?, row, rows, &mut texts)?;
         }
-        Ok(rows.iter().zip(texts).map(|(row, text)| (Position::Row(start + row + 1), text)).collect())
+        Ok(numbered(start, rows.iter().copied(), texts))
     }
 }
 
