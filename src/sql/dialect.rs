@@ -306,10 +306,14 @@ fn unit(word: &str) -> Option<DateTimeField> {
 }
 
 fn table_argument(args: Vec<Expr>, span: Span) -> Expr {
-    let name = ObjectName(vec![ObjectNamePart::Identifier(Ident::with_span(span, TABLE_ARGUMENT))]);
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    call(Ident::with_span(span, TABLE_ARGUMENT), args)
+}
+
+/// A function's call as the parser would give it.
+pub(super) fn call(name: Ident, args: Vec<FunctionArg>) -> Expr {
     Expr::Function(Function {
-        name,
+        name: ObjectName(vec![ObjectNamePart::Identifier(name)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),

@@ -1,14 +1,14 @@
 //! The JSON functions that have a syntax of their own. The syntax tree carries their clauses as named arguments.
 
 use sqlparser::ast::{
-    Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList, FunctionArguments,
-    Ident, JsonPredicateType, ObjectName, ObjectNamePart,
+    Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArguments, Ident, JsonPredicateType,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token};
 
 use super::binder::{Binder, Context, located};
+use super::dialect::call;
 use super::types::{parse_text, parse_type};
 use crate::error::{Error, Result};
 use crate::expr::eval::{JsonShape, OnExists, OnQuery, OnValue, Wrapper};
@@ -44,16 +44,7 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Parsed<Ast> {
         }
     }
     parser.expect_token(&Token::RParen)?;
-    Ok(Ast::Function(Function {
-        name: ObjectName(vec![ObjectNamePart::Identifier(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
-        within_group: Vec::new(),
-        filter: None,
-        null_treatment: None,
-        over: None,
-    }))
+    Ok(call(name, args))
 }
 
 fn plain(expr: Ast) -> FunctionArg {
