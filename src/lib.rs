@@ -43,3 +43,8 @@ pub mod time;
 pub mod types;
 pub mod watermark;
 pub mod window;
+
+/// The tests of the modules share it with those in `tests`.
+#[cfg(test)]
+#[path = "../tests/support/random.rs"]
+mod random;

@@ -24,28 +24,10 @@ use crate::plan::{
     Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
     WindowAggregateSpec, WindowSpec,
 };
-use crate::source::{BlockStats, Extent, Position, Split, Transition};
+use crate::random::Random;
+use crate::source::{BlockStats, Extent, Position, Split};
 use crate::time::{Watermark, window_start};
 use crate::types::{Field, Schema, Type};
-
-/// SplitMix64: small, seeded, good enough to shuffle with.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Row {
@@ -83,7 +65,7 @@ impl Split for MemorySplit {
         Extent { blocks, complete: blocks == self.blocks.len() }
     }
     fn extend(&self) -> Extent {
-        let appears = Random(self.whim.fetch_add(1, Ordering::Relaxed)).below(3) == 0;
+        let appears = Random::new(self.whim.fetch_add(1, Ordering::Relaxed)).below(3) == 0;
         if appears && !self.extent().complete {
             self.there.fetch_add(1, Ordering::Relaxed);
         }
@@ -91,9 +73,6 @@ impl Split for MemorySplit {
     }
     fn bytes(&self) -> u64 {
         0
-    }
-    fn probe(&self, _block: usize) -> Result<Transition> {
-        Ok(Transition::IDENTITY)
     }
     fn decode(
         &self,
@@ -389,7 +368,7 @@ fn random_input(random: &mut Random) -> Input {
 }
 
 fn check(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (window, input) = (random_window(&mut random), random_input(&mut random));
     let expected = Twin::run(&window, &input);
     let shards = [1, 2, 3, 7][random.below(4) as usize];

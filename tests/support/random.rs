@@ -20,4 +20,9 @@ impl Random {
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
+
+    /// Both ends included.
+    pub fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + self.below((high - low + 1) as u64) as i64
+    }
 }

@@ -14,6 +14,7 @@ use super::container::header_bytes;
 use super::wire::{put_bytes, put_long};
 use super::{AvroOptions, AvroPart, AvroReader};
 use crate::error::{Error, Result};
+use crate::random::Random;
 use crate::types::{Field, Schema, Type};
 
 fn schema(columns: &[(&str, Type)]) -> Schema {
@@ -205,22 +206,16 @@ fn every_prefix_of_a_file_is_refused_with_its_name() {
 #[test]
 fn a_damaged_file_is_an_error_or_other_rows_but_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
-    let mut seed = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
+    let mut random = Random::new(0);
     for (_, codec) in Codec::NAMES {
         let (path, schema) = small_file(folder.path(), codec);
         let bytes = std::fs::read(&path).unwrap();
         let damaged = folder.path().join("damaged.avro").display().to_string();
         for _ in 0..400 {
             let mut copy = bytes.clone();
-            for _ in 0..1 + random() % 3 {
-                let at = (random() % copy.len() as u64) as usize;
-                copy[at] = random() as u8;
+            for _ in 0..1 + random.below(3) {
+                let at = (random.below(copy.len() as u64)) as usize;
+                copy[at] = random.next() as u8;
             }
             File::create(&damaged).unwrap().write_all(&copy).unwrap();
             if let Err(error) = read(&damaged, &schema) {

@@ -19,6 +19,7 @@ use parquet::file::writer::SerializedFileWriter;
 use super::{ParquetOptions, ParquetPart, ParquetReader};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::options::Options;
+use crate::random::Random;
 use crate::types::{Field, Schema, Type};
 
 fn options(values: &[(&str, &str)]) -> Result<ParquetOptions> {
@@ -246,13 +247,7 @@ fn damaged(folder: &Path, bytes: &[u8], schema: &Schema) {
 #[test]
 fn a_damaged_file_is_an_error_or_other_rows_but_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
-    let mut seed = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
+    let mut random = Random::new(0);
     let (schema, batch) = nested();
     for codec in ["UNCOMPRESSED", "SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4", "LZ4_RAW"] {
         for version in ["v1", "v2"] {
@@ -265,9 +260,9 @@ fn a_damaged_file_is_an_error_or_other_rows_but_never_a_panic() {
             }
             for _ in 0..500 {
                 let mut copy = bytes.clone();
-                for _ in 0..1 + random() % 3 {
-                    let at = (random() % copy.len() as u64) as usize;
-                    copy[at] = random() as u8;
+                for _ in 0..1 + random.below(3) {
+                    let at = (random.below(copy.len() as u64)) as usize;
+                    copy[at] = random.next() as u8;
                 }
                 damaged(folder.path(), &copy, &schema);
             }

@@ -2,6 +2,7 @@
 
 use super::{read_in_all_ways, scan, schema, spec};
 use crate::error::{Error, ErrorKind};
+use crate::random::Random;
 use crate::source::open;
 use crate::types::Type;
 
@@ -183,13 +184,7 @@ fn paths_are_files_folders_or_patterns() {
 #[test]
 fn byte_soup_never_panics() {
     let columns = [("a", Type::string()), ("b", Type::Int), ("c", Type::Timestamp(3)), ("d", Type::Decimal(5, 2))];
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut random = Random::new(0);
     let pieces: &[&[u8]] = &[
         b",",
         b"\"",
@@ -220,8 +215,8 @@ fn byte_soup_never_panics() {
     ];
     for _ in 0..300 {
         let mut text = Vec::new();
-        for _ in 0..random() % 40 {
-            text.extend_from_slice(pieces[(random() % pieces.len() as u64) as usize]);
+        for _ in 0..random.below(40) {
+            text.extend_from_slice(pieces[(random.below(pieces.len() as u64)) as usize]);
         }
         for options in [CSV, JSON] {
             let _ = read_in_all_ways(&text, options, &columns, &[0, 1, 2, 3]);
