@@ -2,12 +2,12 @@
 
 use arrow::array::RecordBatch;
 
-use super::grid::Grid;
+use super::grids::grid_of;
 use super::rows::{local_times, times};
 use super::zone::Scale;
 use crate::error::{Error, Result};
 use crate::plan::{WindowAggregateSpec, WindowSpec};
-use crate::time::Watermark;
+use crate::time::{Grid, Watermark};
 
 /// Says, for each row, the horizon from which on a window that would take it may have fired.
 ///
@@ -36,7 +36,7 @@ impl Deadlines {
     /// # Errors
     /// As [`operator`](super::operator).
     pub fn new(spec: &WindowAggregateSpec) -> Result<Self> {
-        let kind = match (&spec.window, Grid::of(&spec.window)?) {
+        let kind = match (&spec.window, grid_of(&spec.window)?) {
             (_, Some(grid)) => Kind::Grid(grid),
             (WindowSpec::Attached { end, .. }, None) => Kind::Attached(*end),
             (WindowSpec::Session { gap_ms }, None) => Kind::Session { gap: *gap_ms },

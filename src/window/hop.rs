@@ -10,7 +10,6 @@
 use std::collections::BTreeMap;
 
 use super::Emit;
-use super::grid::Grid;
 use super::output::Output;
 use super::rows::Chunk;
 use crate::arena::ArenaVec;
@@ -18,6 +17,7 @@ use crate::error::Result;
 use crate::state::Table;
 use crate::state::index::{NONE, Tag};
 use crate::state::table::{GroupMap, Shape, all_groups};
+use crate::time::Grid;
 
 type Slices = BTreeMap<i64, Table>;
 

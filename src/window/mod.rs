@@ -22,7 +22,7 @@
 pub mod assigner;
 mod attached;
 mod deadlines;
-mod grid;
+mod grids;
 mod hop;
 mod output;
 mod rows;

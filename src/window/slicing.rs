@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::grid::Grid;
+use super::grids::grid_of;
 use super::hop::Hops;
 use super::output::Output;
 use super::rows::{Chunk, Reader, local_times, split};
@@ -12,7 +12,7 @@ use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
 use crate::state::Table;
-use crate::time::Watermark;
+use crate::time::{Grid, Watermark};
 
 /// The operator of windows that share slices.
 pub(super) struct SliceOperator {
@@ -44,7 +44,7 @@ enum Combination {
 
 impl SliceOperator {
     pub(super) fn new(spec: &WindowAggregateSpec) -> Result<Self> {
-        let grid = Grid::of(&spec.window)?.ok_or_else(|| Error::internal("slices without a grid"))?;
+        let grid = grid_of(&spec.window)?.ok_or_else(|| Error::internal("slices without a grid"))?;
         let scale = Scale::new(spec.zone.as_deref())?;
         let reader = Reader::new(spec)?;
         // Wrong aggregates fail now rather than at the first row.

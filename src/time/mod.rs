@@ -1,5 +1,9 @@
 //! Event time, watermarks and the arithmetic of windows. Everything counts milliseconds since 1970.
 
+mod grid;
+
+pub use grid::Grid;
+
 /// Milliseconds since 1970-01-01T00:00:00Z (or local time, where the column is a plain TIMESTAMP).
 pub type EventTime = i64;
 

@@ -1,14 +1,12 @@
 //! The arithmetic of windows that lie on a fixed grid.
 
-use crate::error::{Error, Result};
-use crate::plan::WindowSpec;
-use crate::time::window_start;
+use super::window_start;
 
 /// Windows `[start, start + size)` for every start on the grid `offset + k * slide`, in slices of `slice`
 /// milliseconds that no window cuts. A cumulating grid has, for every such window (slide = size), also its beginnings
 /// of 1, 2, ... slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Grid {
+pub struct Grid {
     pub size: i64,
     pub slide: i64,
     pub offset: i64,
@@ -17,39 +15,36 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// `None` for windows that are not on a grid.
+    /// Windows of `size` every `slide` milliseconds, tumbling ones where both are equal.
     ///
-    /// # Errors
-    /// Internal for sizes below 1, which the front end refuses.
-    pub(super) fn of(window: &WindowSpec) -> Result<Option<Self>> {
-        let (size, slide, offset, cumulates) = match *window {
-            WindowSpec::Tumble { size_ms, offset_ms } => (size_ms, size_ms, offset_ms, false),
-            WindowSpec::Hop { size_ms, slide_ms, offset_ms } => (size_ms, slide_ms, offset_ms, false),
-            WindowSpec::Cumulate { size_ms, step_ms, offset_ms } => (size_ms, step_ms, offset_ms, true),
-            WindowSpec::Session { .. } | WindowSpec::Attached { .. } => return Ok(None),
-        };
-        if size < 1 || slide < 1 || (cumulates && size % slide != 0) {
-            return Err(Error::internal(format!("a window of {size} ms every {slide} ms")));
-        }
-        Ok(Some(if cumulates {
-            Grid { size, slide: size, offset, slice: slide, cumulates }
-        } else {
-            Grid { size, slide, offset, slice: gcd(size, slide), cumulates }
-        }))
+    /// # Panics
+    /// If either is below 1.
+    pub fn sliding(size: i64, slide: i64, offset: i64) -> Self {
+        assert!(size > 0 && slide > 0, "a window of {size} ms every {slide} ms");
+        Grid { size, slide, offset, slice: gcd(size, slide), cumulates: false }
+    }
+
+    /// Windows that grow by `step` until they are `size` milliseconds long.
+    ///
+    /// # Panics
+    /// If either is below 1, or the size is no multiple of the step.
+    pub fn cumulating(size: i64, step: i64, offset: i64) -> Self {
+        assert!(size > 0 && step > 0 && size % step == 0, "a window of {size} ms that grows by {step} ms");
+        Grid { size, slide: size, offset, slice: step, cumulates: true }
     }
 
     /// Start of the slice that holds a time.
-    pub(super) fn slice_of(&self, time: i64) -> i64 {
+    pub fn slice_of(&self, time: i64) -> i64 {
         window_start(time, self.offset, self.slice)
     }
 
     /// Start of the last window that starts at or before a time.
-    pub(super) fn last_start(&self, time: i64) -> i64 {
+    pub fn last_start(&self, time: i64) -> i64 {
         window_start(time, self.offset, self.slide)
     }
 
     /// End of the first window that has the slice; `None` if it lies in a gap between windows.
-    pub(super) fn first_end(&self, slice: i64) -> Option<i64> {
+    pub fn first_end(&self, slice: i64) -> Option<i64> {
         self.last_end(slice)?;
         if self.cumulates {
             return Some(slice.saturating_add(self.slice));
@@ -59,13 +54,13 @@ impl Grid {
     }
 
     /// End of the last window that has the slice; `None` if it lies in a gap between windows.
-    pub(super) fn last_end(&self, slice: i64) -> Option<i64> {
+    pub fn last_end(&self, slice: i64) -> Option<i64> {
         let end = self.last_start(slice).saturating_add(self.size);
         (end > slice).then_some(end)
     }
 
     /// The first window end after a time.
-    pub(super) fn next_end(&self, time: i64) -> i64 {
+    pub fn next_end(&self, time: i64) -> i64 {
         if self.cumulates {
             return self.slice_of(time).saturating_add(self.slice);
         }
@@ -74,12 +69,12 @@ impl Grid {
     }
 
     /// Number of a slice, in order.
-    pub(super) fn number(&self, slice: i64) -> i64 {
+    pub fn number(&self, slice: i64) -> i64 {
         slice.saturating_sub(self.offset).div_euclid(self.slice)
     }
 
     /// Start of the slice of a number.
-    pub(super) fn start(&self, number: i64) -> i64 {
+    pub fn start(&self, number: i64) -> i64 {
         number.saturating_mul(self.slice).saturating_add(self.offset)
     }
 }
@@ -93,7 +88,7 @@ mod tests {
     use super::*;
 
     fn hop(size_ms: i64, slide_ms: i64, offset_ms: i64) -> Grid {
-        Grid::of(&WindowSpec::Hop { size_ms, slide_ms, offset_ms }).unwrap().unwrap()
+        Grid::sliding(size_ms, slide_ms, offset_ms)
     }
 
     #[test]
@@ -124,8 +119,7 @@ mod tests {
 
     #[test]
     fn the_limits_of_time_saturate() {
-        let cumulate = WindowSpec::Cumulate { size_ms: 30, step_ms: 10, offset_ms: 0 };
-        for grid in [hop(10, 5, 3), Grid::of(&cumulate).unwrap().unwrap()] {
+        for grid in [hop(10, 5, 3), Grid::cumulating(30, 10, 0)] {
             for time in [i64::MIN, i64::MIN + 7, i64::MAX - 7, i64::MAX] {
                 let slice = grid.slice_of(time);
                 assert!(slice <= time);
