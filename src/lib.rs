@@ -43,6 +43,7 @@ pub mod time;
 pub mod types;
 pub mod watermark;
 pub mod window;
+pub mod windowing;
 
 /// The tests of the modules share it with those in `tests`.
 #[cfg(test)]

@@ -1,0 +1,81 @@
+//! Window assigners: to which windows an element belongs.
+
+use crate::error::Result;
+use crate::time::{EventTime, Grid};
+use crate::windowing::trigger::Trigger;
+use crate::windowing::window::Window;
+
+/// What an assigner may look at beside the element.
+#[derive(Debug, Clone, Copy)]
+pub struct AssignerContext {
+    /// Milliseconds since 1970.
+    pub processing_time: EventTime,
+}
+
+/// Windows that became one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merge<W> {
+    pub result: W,
+    /// Two at least.
+    pub merged: Vec<W>,
+}
+
+/// Finds the windows (of one key) that are to be one. Windows that stay alone are not reported.
+pub type MergeWindows<W> = fn(&[W]) -> Vec<Merge<W>>;
+
+/// Gives each element its windows.
+///
+/// Contract: the windows follow from the element, its timestamp and the context alone.
+pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
+    type Window: Window;
+    /// The trigger of a window operator that was given none.
+    type DefaultTrigger: Trigger<T, Self::Window>;
+
+    /// Faults of the settings, found before anything runs.
+    ///
+    /// # Errors
+    /// Kind Usage, with what was expected.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Appends the element's windows to `windows`, which comes empty.
+    ///
+    /// # Errors
+    /// Kind Data where the element can have no window (a session gap below 1 ms, a timestamp that is none).
+    fn assign_windows(
+        &self,
+        element: &T,
+        timestamp: EventTime,
+        context: &AssignerContext,
+        windows: &mut Vec<Self::Window>,
+    ) -> Result<()>;
+
+    fn default_trigger(&self) -> Self::DefaultTrigger;
+
+    /// Windows of event time: elements may come too late for them, and they are cleaned up by the watermark. Else by
+    /// the clock.
+    fn is_event_time(&self) -> bool;
+
+    /// How windows merge; `None`: never.
+    fn merging(&self) -> Option<MergeWindows<Self::Window>> {
+        None
+    }
+
+    /// The grid on which all windows lie, for time windows that follow from the timestamp alone: they can then be put
+    /// together from slices.
+    fn grid(&self) -> Option<Grid> {
+        None
+    }
+
+    /// The gap of sessions, in milliseconds, where it is the same for all elements.
+    fn session_gap(&self) -> Option<i64> {
+        None
+    }
+
+    /// Flink's name with its settings, as `explain` shows it.
+    fn describe(&self) -> String;
+}
+
+/// Assigners whose windows never merge: an aggregate that cannot merge may be used with them.
+pub trait NonMerging {}

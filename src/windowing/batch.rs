@@ -1,0 +1,85 @@
+//! Rows on their way to the shard that owns their keys, with the watermarks that matter to them.
+
+use std::sync::Arc;
+
+use crate::batch::Mark;
+use crate::key::KeyHash;
+use crate::time::{EventTime, Watermark};
+use crate::windowing::output::Place;
+
+/// The watermark of a split through one of its blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockTimes {
+    /// Before each row of the block; ascending.
+    pub before: Vec<EventTime>,
+    /// After the last row.
+    pub after: EventTime,
+    /// The clock when the block came into being, milliseconds since 1970.
+    pub processing_time: EventTime,
+}
+
+/// The watermark of a stage through a block: that of the split, or of the stage's other inputs where that is lower.
+#[derive(Debug, Clone)]
+pub struct StageTimes {
+    pub block: Arc<BlockTimes>,
+    /// The lowest watermark of the stage's other inputs.
+    pub others: Watermark,
+}
+
+impl StageTimes {
+    /// Before a record with this cause is looked at. What a timer causes is handed on before the time that made it
+    /// due is.
+    pub fn before(&self, place: Place) -> Watermark {
+        let row = (place.cause / 2) as usize;
+        let row = if place.cause % 2 == 1 { row } else { row.saturating_sub(1) };
+        self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
+    }
+    /// After the block.
+    pub fn after(&self) -> Watermark {
+        self.at(self.block.after)
+    }
+    /// The place of what a timer for `time` causes, fired in this block for a key.
+    pub fn place_of_timer(&self, time: EventTime, hash: KeyHash) -> Place {
+        let row = self.block.before.partition_point(|&before| before < time);
+        Place::of_timer(row as u32, time, hash)
+    }
+    fn at(&self, watermark: EventTime) -> Watermark {
+        Watermark(watermark).min(self.others)
+    }
+}
+
+/// Rows for one owner, in the order of their places.
+#[derive(Debug, Clone)]
+pub struct KeyedBatch<K, T> {
+    pub keys: Vec<K>,
+    pub hashes: Vec<KeyHash>,
+    pub values: Vec<T>,
+    /// Milliseconds.
+    pub timestamps: Vec<EventTime>,
+    pub places: Vec<Place>,
+    /// Before row `mark.row` of the batch is looked at, the operator's watermark is `mark.watermark`. Which rows have
+    /// one, [`MarkRule`](crate::windowing::operator::MarkRule) says. Ascending; watermarks ascend too.
+    pub marks: Vec<Mark>,
+}
+
+impl<K, T> KeyedBatch<K, T> {
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+impl<K, T> Default for KeyedBatch<K, T> {
+    fn default() -> Self {
+        KeyedBatch {
+            keys: Vec::new(),
+            hashes: Vec::new(),
+            values: Vec::new(),
+            timestamps: Vec::new(),
+            places: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+}

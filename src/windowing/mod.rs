@@ -1,0 +1,29 @@
+//! Windows over typed records, with the rules of Flink's DataStream API.
+//!
+//! An assigner gives each element its windows, a trigger says when a window fires, an evictor takes elements out of it,
+//! a function makes results of the rest. [`operator`] puts them together: three operators with one contract, of which
+//! the planner takes the first that can serve.
+//!
+//! Everything here is plain synchronous code of one shard. What travels between shards is a [`batch::KeyedBatch`].
+
+pub mod assigner;
+pub mod batch;
+pub mod evictor;
+pub mod function;
+pub mod hash;
+pub mod operator;
+pub mod output;
+pub mod trigger;
+pub mod window;
+
+use std::hash::Hash;
+
+/// What may travel between shards and be kept in state.
+pub trait Data: Clone + Send + Sync + 'static {}
+
+impl<T: Clone + Send + Sync + 'static> Data for T {}
+
+/// What streams may be partitioned by. `Hash` must not depend on the process (no addresses, no random state).
+pub trait Key: Data + Hash + Eq {}
+
+impl<K: Data + Hash + Eq> Key for K {}

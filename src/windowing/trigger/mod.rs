@@ -1,0 +1,171 @@
+//! Triggers: when the contents of a window are given to the window function.
+
+use crate::error::Result;
+use crate::time::EventTime;
+use crate::windowing::Data;
+use crate::windowing::window::Window;
+
+/// What happens to a window after a trigger was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerResult {
+    /// Nothing.
+    Continue,
+    /// The window function sees the contents; they stay.
+    Fire,
+    /// The contents are dropped unseen; the window itself and the trigger's state stay.
+    Purge,
+    /// Both, in this order.
+    FireAndPurge,
+}
+
+impl TriggerResult {
+    pub fn is_fire(self) -> bool {
+        matches!(self, TriggerResult::Fire | TriggerResult::FireAndPurge)
+    }
+    pub fn is_purge(self) -> bool {
+        matches!(self, TriggerResult::Purge | TriggerResult::FireAndPurge)
+    }
+}
+
+/// What drives a timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimeDomain {
+    /// The watermark of the operator.
+    EventTime,
+    /// The clock of the job.
+    ProcessingTime,
+}
+
+/// Something a trigger wants done with a timer of its window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerRequest {
+    Register(TimeDomain, EventTime),
+    Delete(TimeDomain, EventTime),
+}
+
+/// What a trigger sees of the operator. Timers belong to the window (of one key) for which the trigger is asked;
+/// registering one twice is registering it once. A timer in the past fires when time next moves, not at once.
+#[derive(Debug)]
+pub struct TriggerContext<'a> {
+    watermark: EventTime,
+    processing_time: EventTime,
+    requests: &'a mut Vec<TimerRequest>,
+}
+
+impl<'a> TriggerContext<'a> {
+    /// Requests are appended to `requests`, in order; whoever asks the trigger carries them out.
+    pub fn new(watermark: EventTime, processing_time: EventTime, requests: &'a mut Vec<TimerRequest>) -> Self {
+        TriggerContext { watermark, processing_time, requests }
+    }
+    /// In milliseconds; `i64::MIN` before the first watermark.
+    pub fn current_watermark(&self) -> EventTime {
+        self.watermark
+    }
+    /// In milliseconds since 1970.
+    pub fn current_processing_time(&self) -> EventTime {
+        self.processing_time
+    }
+    pub fn register_event_time_timer(&mut self, time: EventTime) {
+        self.requests.push(TimerRequest::Register(TimeDomain::EventTime, time));
+    }
+    pub fn register_processing_time_timer(&mut self, time: EventTime) {
+        self.requests.push(TimerRequest::Register(TimeDomain::ProcessingTime, time));
+    }
+    pub fn delete_event_time_timer(&mut self, time: EventTime) {
+        self.requests.push(TimerRequest::Delete(TimeDomain::EventTime, time));
+    }
+    pub fn delete_processing_time_timer(&mut self, time: EventTime) {
+        self.requests.push(TimerRequest::Delete(TimeDomain::ProcessingTime, time));
+    }
+}
+
+/// Decides when a window fires. One value serves all keys and windows of a shard; what it must remember of one window
+/// of one key is its `State`.
+///
+/// Contract: answers depend on the element, the times, the window and the state alone. `clear` deletes every timer that
+/// is still registered. `on_merge` is called only where `can_merge` is true.
+pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
+    /// Of one window of one key; as good as absent while it is the default.
+    type State: Data + Default;
+
+    /// Faults of the settings, found before anything runs.
+    ///
+    /// # Errors
+    /// Kind Usage, with what was expected.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// An element was added to the window.
+    ///
+    /// # Errors
+    /// Whatever the trigger's own code fails with: the job ends with it.
+    fn on_element(
+        &self,
+        element: &T,
+        timestamp: EventTime,
+        window: &W,
+        state: &mut Self::State,
+        context: &mut TriggerContext<'_>,
+    ) -> Result<TriggerResult>;
+
+    /// A timer that the watermark reached.
+    ///
+    /// # Errors
+    /// As [`Trigger::on_element`].
+    fn on_event_time(
+        &self,
+        time: EventTime,
+        window: &W,
+        state: &mut Self::State,
+        context: &mut TriggerContext<'_>,
+    ) -> Result<TriggerResult>;
+
+    /// A timer that the clock reached.
+    ///
+    /// # Errors
+    /// As [`Trigger::on_element`].
+    fn on_processing_time(
+        &self,
+        time: EventTime,
+        window: &W,
+        state: &mut Self::State,
+        context: &mut TriggerContext<'_>,
+    ) -> Result<TriggerResult>;
+
+    /// Whether it may be used with windows that merge.
+    fn can_merge(&self) -> bool {
+        false
+    }
+
+    /// `merged` windows became `window`: their states are handed over, and timers of theirs are deleted behind this.
+    ///
+    /// # Errors
+    /// As [`Trigger::on_element`].
+    fn on_merge(
+        &self,
+        _window: &W,
+        _state: &mut Self::State,
+        _merged: Vec<Self::State>,
+        _context: &mut TriggerContext<'_>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// The window goes away: deletes what timers there are. Its state is dropped behind this.
+    fn clear(&self, window: &W, state: &mut Self::State, context: &mut TriggerContext<'_>);
+
+    /// True for a trigger that fires a window once when the watermark reaches its end, and again for each late element:
+    /// windows on a grid, and sessions, are then served without a timer per window.
+    fn is_default_event_time(&self) -> bool {
+        false
+    }
+
+    /// May leave elements in a window that no firing has seen when the window is cleaned up (a count that is not full).
+    fn may_leave_unfired(&self) -> bool {
+        true
+    }
+
+    /// Flink's name with its settings, as `explain` shows it.
+    fn describe(&self) -> String;
+}
