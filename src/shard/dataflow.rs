@@ -42,8 +42,7 @@ pub trait Dataflow {
     /// the block. The blocks of a split come in their order, though not all of them to this shard.
     fn after(&mut self, block: &mut Self::Block, start: Watermark) -> Watermark;
 
-    /// Sends the rows of a block on their way. `inputs`: one for each port that the branch of the split feeds, in
-    /// their order.
+    /// Sends the rows of a block on their way. `inputs`: by stage.
     ///
     /// # Errors
     /// What the work on the rows comes upon.
@@ -55,8 +54,8 @@ pub trait Dataflow {
         out: &mut Outgoing<Self::Part>,
     ) -> Result<()>;
 
-    /// Gives a stage its rows of a step, then moves its watermark to what it is after the step. `parts`: by port, then
-    /// by sending shard.
+    /// Gives a stage its rows of a step, then moves its watermark to what it is after the step. `inputs`: by stage, as
+    /// for [`Dataflow::route`], and the watermark of this stage after the step. `parts`: by port, then by sending shard.
     ///
     /// # Errors
     /// What the work on the rows comes upon.
@@ -64,7 +63,7 @@ pub trait Dataflow {
         &mut self,
         stage: usize,
         step: &Step,
-        watermark: Watermark,
+        inputs: (&[InputWatermark], Watermark),
         parts: Vec<Self::Part>,
         out: &mut Outgoing<Self::Part>,
     ) -> Result<()>;

@@ -41,6 +41,8 @@ pub enum Work {
 /// A step of the order that this shard has yet to process.
 struct Due {
     step: Step,
+    /// Through the block, for each stage.
+    inputs: Vec<InputWatermark>,
     /// After the block, for each stage.
     watermarks: Vec<Watermark>,
 }
@@ -136,8 +138,9 @@ impl<F: Dataflow> Shard<F> {
     fn take_turns(&mut self) -> Result<bool> {
         let mut any = false;
         while let Some(step) = self.sequencer.current() {
+            let inputs = self.inputs_of(step.split);
             if let Some(block) = self.reader.take_turn(&step, &mut self.flow)? {
-                self.route(&step, block)?;
+                self.route(&step, block, &inputs)?;
                 self.endpoint.wake_all();
                 any = true;
             }
@@ -148,7 +151,7 @@ impl<F: Dataflow> Shard<F> {
             for stage in 0..self.layout.stages() {
                 self.reached[stage] = self.reached[stage].max(self.watermark_of(stage, None));
             }
-            self.due.push_back(Due { step, watermarks: self.reached.clone() });
+            self.due.push_back(Due { step, inputs, watermarks: self.reached.clone() });
             any = true;
         }
         Ok(any)
@@ -159,15 +162,17 @@ impl<F: Dataflow> Shard<F> {
         self.sequencer.watermark_of(|split| Some(split) != except && self.layout.reaches(split, stage))
     }
 
-    fn route(&mut self, step: &Step, block: F::Block) -> Result<()> {
+    /// By stage, while the rows of a block of `split` are on their way.
+    fn inputs_of(&self, split: usize) -> Vec<InputWatermark> {
+        let input =
+            |stage| InputWatermark { others: self.watermark_of(stage, Some(split)), reached: self.reached[stage] };
+        (0..self.layout.stages()).map(input).collect()
+    }
+
+    fn route(&mut self, step: &Step, block: F::Block, inputs: &[InputWatermark]) -> Result<()> {
         let ports = self.layout.fed_by(Producer::Branch(self.layout.branch_of(step.split)));
-        let input = |&port: &usize| {
-            let stage = self.layout.port(port).stage;
-            InputWatermark { others: self.watermark_of(stage, Some(step.split)), reached: self.reached[stage] }
-        };
-        let inputs: Vec<InputWatermark> = ports.iter().map(input).collect();
         let mut out = Outgoing::new(ports, self.endpoint.shards());
-        self.flow.route(step, block, &inputs, &mut out)?;
+        self.flow.route(step, block, inputs, &mut out)?;
         self.send(step.seq, out);
         Ok(())
     }
@@ -186,11 +191,11 @@ impl<F: Dataflow> Shard<F> {
         }
         let step = due.step;
         if self.stage < self.layout.stages() {
-            let watermark = due.watermarks[self.stage];
             let Some(parts) = self.input_of(self.stage, &step) else { return Ok(false) };
             let ports = self.layout.fed_by(Producer::Stage(self.stage));
             let mut out = Outgoing::new(ports, self.endpoint.shards());
-            self.flow.run_stage(self.stage, &step, watermark, parts, &mut out)?;
+            let Some(due) = self.due.front() else { return Ok(false) };
+            self.flow.run_stage(self.stage, &step, (&due.inputs, due.watermarks[self.stage]), parts, &mut out)?;
             self.send(step.seq, out);
             self.stage += 1;
         }

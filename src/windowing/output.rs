@@ -52,6 +52,15 @@ impl Places {
             Places::Each(places) => Place { hash, ..places[index] },
         }
     }
+
+    /// Those of some of the rows; a row may be named several times.
+    pub fn select(&self, rows: &[u32]) -> Places {
+        match self {
+            Places::From(first) => Places::Rows(rows.iter().map(|row| first + row).collect()),
+            Places::Rows(all) => Places::Rows(rows.iter().map(|&row| all[row as usize]).collect()),
+            Places::Each(all) => Places::Each(rows.iter().map(|&row| all[row as usize]).collect()),
+        }
+    }
 }
 
 impl Default for Places {

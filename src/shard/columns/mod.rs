@@ -139,7 +139,8 @@ impl Dataflow for Columns {
             output.take(step.seq, step.split, std::mem::take(&mut block.stats.aside))?;
         }
         // Splits of files are never idle, so the stage has not reached more than the lowest of its inputs.
-        let others = inputs.first().map_or(Watermark::MAX, |input| input.others);
+        let stage = out.ports().first().map(|&port| self.program.ports[port].stage);
+        let others = stage.map_or(Watermark::MAX, |stage| inputs[stage].others);
         self.route_block(step, block, others, out)
     }
 
@@ -147,7 +148,7 @@ impl Dataflow for Columns {
         &mut self,
         stage: usize,
         step: &Step,
-        watermark: Watermark,
+        (_, watermark): (&[InputWatermark], Watermark),
         parts: Vec<Part>,
         out: &mut Outgoing<Part>,
     ) -> Result<()> {

@@ -86,6 +86,11 @@ pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Sessions of event time: each element opens a window from its timestamp on, and windows that touch are one.
+    fn is_session(&self) -> bool {
+        false
+    }
+
     /// The gap of event-time sessions, in milliseconds, where it is the same for all elements.
     fn session_gap(&self) -> Option<i64> {
         None

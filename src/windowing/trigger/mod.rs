@@ -189,6 +189,11 @@ pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
         true
     }
 
+    /// Never fires (what a global window without a trigger has).
+    fn never_fires(&self) -> bool {
+        false
+    }
+
     /// Flink's name with its settings, as `explain` shows it.
     fn describe(&self) -> String;
 }
