@@ -4,7 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::key::KeyGroups;
-use crate::time::Watermark;
+use crate::error::Result;
+use crate::shard::InputWatermark;
 use crate::windowing::batch::{BlockTimes, StageTimes};
 
 /// Rows of one sender for one owner: a [`KeyedBatch`](crate::windowing::batch::KeyedBatch) of the types of the stage.
@@ -18,7 +19,10 @@ pub(super) trait Leaving {
     /// To an input of a stage on shard `to`.
     fn send(&mut self, port: usize, to: usize, part: Part);
     /// To a sink: records of the sink's type, in a [`Batch`](super::push::Batch).
-    fn give(&mut self, sink: usize, records: Box<dyn Any + Send>);
+    ///
+    /// # Errors
+    /// Nobody takes them any more.
+    fn give(&mut self, sink: usize, records: Box<dyn Any + Send>) -> Result<()>;
 }
 
 /// What chains count. Of one shard, since the job began.
@@ -30,8 +34,8 @@ pub(super) struct ChainCounts {
 /// See the module.
 pub(super) struct Context<'a> {
     pub block: Arc<BlockTimes>,
-    /// By stage: the lowest watermark of its inputs other than the split of this block.
-    pub others: &'a [Watermark],
+    /// By stage, while this block is on its way.
+    pub inputs: &'a [InputWatermark],
     pub groups: KeyGroups,
     pub counts: &'a mut ChainCounts,
     pub leaving: &'a mut dyn Leaving,
@@ -40,6 +44,7 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The watermark of a stage through this block.
     pub fn times_of(&self, stage: usize) -> StageTimes {
-        StageTimes { block: self.block.clone(), others: self.others[stage] }
+        let InputWatermark { others, reached } = self.inputs[stage];
+        StageTimes { block: self.block.clone(), others, reached }
     }
 }

@@ -41,6 +41,10 @@ pub struct OperatorCard {
     pub holds: String,
     /// All elements have one key: one shard does the work.
     pub unkeyed: bool,
+    /// Windows of event time.
+    pub event_time: bool,
+    /// Of sessions whose gap is the same for all elements, milliseconds.
+    pub session_gap_ms: Option<i64>,
     pub(super) location: &'static Location<'static>,
 }
 

@@ -2,35 +2,29 @@
 
 use std::sync::Arc;
 
-use super::branch::AnyBranch;
+use super::branch::{AnyBranch, AnyChain};
 use super::explain::OperatorCard;
+use super::push::{Node, Push};
 use super::sink::AnySink;
 use super::stage::AnyStage;
 use crate::error::Error;
-
-/// Who gives records to a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
-    Branch(usize),
-    Stage(usize),
-}
-
-/// One input of a stage: it takes what one producer sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Port {
-    pub stage: usize,
-    pub from: From,
-}
+use crate::shard::{Port, Producer};
+use crate::windowing::Data;
 
 /// Makes what one shard needs of a stream's consumers.
 pub(super) struct Instantiate<'a> {
     /// Whose records they take.
-    pub from: From,
+    pub from: Producer,
     pub ports: &'a mut Vec<Port>,
     pub shards: usize,
 }
 
 impl Instantiate<'_> {
+    /// Before the graph has any producer.
+    pub fn new(ports: &mut Vec<Port>, shards: usize) -> Instantiate<'_> {
+        Instantiate { from: Producer::Branch(0), ports, shards }
+    }
+
     /// The port through which the present producer reaches a stage.
     pub fn port(&mut self, stage: usize) -> usize {
         let port = Port { stage, from: self.from };
@@ -57,4 +51,43 @@ pub(super) struct Graph {
     /// Faults of the program, in the order of its lines; execution begins with the first.
     pub faults: Vec<Error>,
     pub warnings: Vec<String>,
+}
+
+/// Branches and stages of a graph, made for one shard.
+pub(super) struct Instance {
+    /// By branch.
+    pub chains: Vec<Box<dyn AnyChain>>,
+    pub stages: Vec<Box<dyn AnyStage>>,
+}
+
+impl Graph {
+    /// As [`Graph::instantiate`] for one shard, with a further branch: what takes the records of `input`.
+    pub fn instantiate_with_input<T: Data>(&self, input: &Node<T>) -> (Box<dyn Push<T>>, Instance, Vec<Port>) {
+        let mut ports = Vec::new();
+        let mut instantiate = Instantiate::new(&mut ports, 1);
+        instantiate.from = Producer::Branch(self.branches.len());
+        let input = input.instantiate(&mut instantiate);
+        let instance = self.instantiate_into(&mut instantiate);
+        (input, instance, ports)
+    }
+
+    /// What one shard needs. The ports that are found are the same for all shards.
+    pub fn instantiate(&self, shards: usize) -> (Instance, Vec<Port>) {
+        let mut ports = Vec::new();
+        let instance = self.instantiate_into(&mut Instantiate::new(&mut ports, shards));
+        (instance, ports)
+    }
+
+    fn instantiate_into(&self, instantiate: &mut Instantiate<'_>) -> Instance {
+        let mut instance = Instance { chains: Vec::new(), stages: Vec::new() };
+        for (number, branch) in self.branches.iter().enumerate() {
+            instantiate.from = Producer::Branch(number);
+            instance.chains.push(branch.instantiate(instantiate));
+        }
+        for (number, stage) in self.stages.iter().enumerate() {
+            instantiate.from = Producer::Stage(number);
+            instance.stages.push((stage.make)(instantiate));
+        }
+        instance
+    }
 }

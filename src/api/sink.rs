@@ -25,8 +25,7 @@ pub(super) struct Give {
 
 impl<T: Data> Push<T> for Give {
     fn push(&mut self, batch: Batch<T>, context: &mut Context<'_>) -> Result<()> {
-        context.leaving.give(self.sink, Box::new(batch));
-        Ok(())
+        context.leaving.give(self.sink, Box::new(batch))
     }
     fn end_block(&mut self, _context: &mut Context<'_>) -> Result<()> {
         Ok(())

@@ -299,6 +299,8 @@ where
             because: because.to_string(),
             holds: holds.to_string(),
             unkeyed: self.keyed.unkeyed,
+            event_time: self.assigner.is_event_time(),
+            session_gap_ms: self.assigner.session_gap(),
             location: self.location,
         }
     }

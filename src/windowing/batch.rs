@@ -24,6 +24,8 @@ pub struct StageTimes {
     pub block: Arc<BlockTimes>,
     /// The lowest watermark of the stage's other inputs.
     pub others: Watermark,
+    /// The stage's own before the block: it never goes back.
+    pub reached: Watermark,
 }
 
 impl StageTimes {
@@ -44,7 +46,7 @@ impl StageTimes {
         Place::of_timer(row as u32, time, hash)
     }
     fn at(&self, watermark: EventTime) -> Watermark {
-        Watermark(watermark).min(self.others)
+        Watermark(watermark).min(self.others).max(self.reached)
     }
 }
 

@@ -46,6 +46,23 @@ pub struct OperatorCounts {
     pub state_bytes: u64,
 }
 
+impl OperatorCounts {
+    /// Those of two shards together.
+    #[must_use]
+    pub fn and(self, other: OperatorCounts) -> OperatorCounts {
+        OperatorCounts {
+            late_dropped: self.late_dropped + other.late_dropped,
+            late_side_output: self.late_side_output + other.late_side_output,
+            open_windows: self.open_windows + other.open_windows,
+            fired: self.fired + other.fired,
+            unfired_at_cleanup: self.unfired_at_cleanup + other.unfired_at_cleanup,
+            buffered_elements: self.buffered_elements + other.buffered_elements,
+            accumulators: self.accumulators + other.accumulators,
+            state_bytes: self.state_bytes + other.state_bytes,
+        }
+    }
+}
+
 /// Which rows of a batch need a mark with the watermark before them. All others may be taken in bulk, at the
 /// operator's watermark, with the same results.
 #[derive(Debug, Clone, Copy, PartialEq)]
