@@ -27,7 +27,7 @@ impl Span {
     /// # Errors
     /// Kind Usage where the span is not counted in whole milliseconds, or in more than an `i64` holds.
     pub(crate) fn check(self, what: &str) -> Result<()> {
-        if self.given.subsec_nanos() % 1_000_000 != 0 {
+        if !self.given.subsec_nanos().is_multiple_of(1_000_000) {
             let message = format!("{what} must be whole milliseconds, not {:?}", self.given);
             return Err(Error::usage(message).help("times are counted in milliseconds, as in Flink; round it"));
         }

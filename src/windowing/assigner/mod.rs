@@ -1,6 +1,7 @@
 //! Window assigners: to which windows an element belongs.
 
 mod aligned;
+mod boxed;
 mod cumulating;
 mod global;
 mod merge;
@@ -8,6 +9,7 @@ mod session;
 mod sliding;
 mod tumbling;
 
+pub use boxed::BoxedAssigner;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
 pub use merge::merge_time_windows;

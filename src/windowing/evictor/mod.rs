@@ -1,5 +1,15 @@
 //! Evictors: which elements of a window are taken out before or after the window function has seen them.
 
+mod boxed;
+mod count;
+mod delta;
+mod time;
+
+pub use boxed::BoxedEvictor;
+pub use count::CountEvictor;
+pub use delta::DeltaEvictor;
+pub use time::TimeEvictor;
+
 use crate::error::Result;
 use crate::time::EventTime;
 use crate::windowing::window::Window;
@@ -81,4 +91,9 @@ pub trait Evictor<T, W: Window>: Clone + Send + Sync + 'static {
     fn evict_after(&self, elements: &mut Elements<T>, window: &W, context: &EvictorContext);
     /// Flink's name with its settings, as `explain` shows it.
     fn describe(&self) -> String;
+}
+
+/// What a description says of an evictor that acts behind the window function.
+fn after_text(after: bool) -> &'static str {
+    if after { ", after" } else { "" }
 }

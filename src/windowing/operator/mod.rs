@@ -10,6 +10,8 @@
 
 pub mod contents;
 pub mod reduce;
+pub mod general;
+pub mod index;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid, Watermark};

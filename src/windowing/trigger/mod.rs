@@ -1,22 +1,30 @@
 //! Triggers: when the contents of a window are given to the window function.
 
+mod boxed;
 mod continuous_event_time;
 mod continuous_processing_time;
 mod count;
 mod delta;
+mod early_count;
 mod event_time;
 mod global;
 mod processing_time;
+mod processing_timeout;
 mod purging;
+mod session_cap;
 
+pub use boxed::{BoxedState, BoxedTrigger};
 pub use continuous_event_time::ContinuousEventTimeTrigger;
 pub use continuous_processing_time::ContinuousProcessingTimeTrigger;
 pub use count::CountTrigger;
 pub use delta::DeltaTrigger;
+pub use early_count::EarlyCountTrigger;
 pub use event_time::EventTimeTrigger;
 pub use global::{EndOfStreamTrigger, NeverTrigger};
 pub use processing_time::ProcessingTimeTrigger;
+pub use processing_timeout::{ProcessingTimeoutTrigger, TimeoutState};
 pub use purging::PurgingTrigger;
+pub use session_cap::SessionCapTrigger;
 
 use crate::error::Result;
 use crate::time::EventTime;

@@ -1,0 +1,148 @@
+//! The windows that have state, by key.
+
+use std::collections::VecDeque;
+
+use super::timers::TimerSet;
+
+/// One window of one key.
+#[derive(Debug, Clone)]
+pub(super) struct Pane<W, S, R> {
+    pub window: W,
+    /// `None` before the first element, after a purge, and after an evictor has left nothing.
+    pub contents: Option<S>,
+    /// The trigger's own state.
+    pub trigger: R,
+    pub timers: TimerSet,
+    /// How often it has fired.
+    pub fired: u32,
+    /// An element has come since.
+    pub unseen: bool,
+}
+
+impl<W, S, R: Default> Pane<W, S, R> {
+    pub fn new(window: W) -> Self {
+        let timers = TimerSet::default();
+        Pane { window, contents: None, trigger: R::default(), timers, fired: 0, unseen: false }
+    }
+    /// It holds elements that no firing has seen.
+    pub fn is_unseen(&self) -> bool {
+        self.unseen && self.contents.is_some()
+    }
+}
+
+/// The panes of all keys, by the keys' slots; those of a key ascend by window.
+#[derive(Debug)]
+pub(super) struct Panes<W, S, R> {
+    by_slot: Vec<VecDeque<Pane<W, S, R>>>,
+    len: usize,
+    /// Slots that have any.
+    used_slots: usize,
+    /// Panes for which there is memory.
+    room: usize,
+}
+
+impl<W, S, R> Default for Panes<W, S, R> {
+    fn default() -> Self {
+        Panes { by_slot: Vec::new(), len: 0, used_slots: 0, room: 0 }
+    }
+}
+
+impl<W: Ord, S, R: Default> Panes<W, S, R> {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    pub fn used_slots(&self) -> usize {
+        self.used_slots
+    }
+    pub fn bytes(&self) -> usize {
+        self.by_slot.capacity() * size_of::<VecDeque<Pane<W, S, R>>>() + self.room * size_of::<Pane<W, S, R>>()
+    }
+
+    /// There are slots up to this number from now on.
+    pub fn resize(&mut self, slots: usize) {
+        if slots > self.by_slot.len() {
+            self.by_slot.resize_with(slots, VecDeque::new);
+        }
+    }
+
+    #[inline]
+    pub fn of(&self, slot: u32) -> &VecDeque<Pane<W, S, R>> {
+        &self.by_slot[slot as usize]
+    }
+    #[inline]
+    pub fn at(&mut self, slot: u32, at: usize) -> &mut Pane<W, S, R> {
+        &mut self.by_slot[slot as usize][at]
+    }
+    pub fn iter(&self) -> impl Iterator<Item = &Pane<W, S, R>> {
+        self.by_slot.iter().flatten()
+    }
+
+    /// Where the pane of a window is, or belongs. It is first looked for in front of `near`.
+    #[inline]
+    pub fn find(&self, slot: u32, window: &W, near: usize) -> Result<usize, usize> {
+        let panes = self.of(slot);
+        let guess = near.min(panes.len()).wrapping_sub(1);
+        if panes.get(guess).is_some_and(|pane| pane.window == *window) {
+            return Ok(guess);
+        }
+        panes.binary_search_by(|pane| pane.window.cmp(window))
+    }
+
+    #[inline]
+    pub fn find_or_insert(&mut self, slot: u32, window: W, near: usize) -> usize {
+        match self.find(slot, &window, near) {
+            Ok(at) => at,
+            Err(at) => {
+                self.insert(slot, at, Pane::new(window));
+                at
+            }
+        }
+    }
+
+    pub fn insert(&mut self, slot: u32, at: usize, pane: Pane<W, S, R>) {
+        let panes = &mut self.by_slot[slot as usize];
+        let room = panes.capacity();
+        self.used_slots += usize::from(panes.is_empty());
+        self.len += 1;
+        panes.insert(at, pane);
+        self.room += panes.capacity() - room;
+    }
+
+    pub fn remove(&mut self, slot: u32, at: usize) -> Option<Pane<W, S, R>> {
+        let panes = &mut self.by_slot[slot as usize];
+        let pane = panes.remove(at)?;
+        self.len -= 1;
+        self.used_slots -= usize::from(panes.is_empty());
+        Some(pane)
+    }
+
+    /// The slot's key goes away; it has no panes.
+    pub fn free(&mut self, slot: u32) {
+        let panes = std::mem::take(&mut self.by_slot[slot as usize]);
+        debug_assert!(panes.is_empty());
+        self.room -= panes.capacity();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panes_are_found_by_window_from_any_guess() {
+        let mut panes: Panes<i32, (), ()> = Panes::default();
+        panes.resize(2);
+        for window in [30, 10, 20, 10] {
+            panes.find_or_insert(1, window, usize::MAX);
+        }
+        assert_eq!((panes.len(), panes.used_slots(), panes.of(1).len()), (3, 1, 3));
+        for near in 0..5 {
+            assert_eq!([10, 20, 30].map(|window| panes.find(1, &window, near)), [Ok(0), Ok(1), Ok(2)]);
+            assert_eq!([5, 15, 35].map(|window| panes.find(1, &window, near)), [Err(0), Err(1), Err(3)]);
+        }
+        let taken: Vec<i32> = std::iter::from_fn(|| panes.remove(1, 0)).map(|pane| pane.window).collect();
+        assert_eq!((taken, panes.len(), panes.used_slots()), (vec![10, 20, 30], 0, 0));
+        panes.free(1);
+        assert_eq!(panes.room, 0);
+    }
+}

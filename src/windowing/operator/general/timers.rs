@@ -1,0 +1,131 @@
+//! Timers: which of them a window has, and which is due first.
+//!
+//! A window's own set is the truth. The queue may hold more: a timer that was deleted, or whose window is gone, stays
+//! in it until its time has come and is then passed over.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::key::KeyHash;
+use crate::time::EventTime;
+use crate::windowing::trigger::TimeDomain;
+
+/// Timers that a window has without memory of their own: those of its end and of its cleanup.
+const NEAR: usize = 2;
+
+/// The timers of one window of one key.
+#[derive(Debug, Clone)]
+pub(super) struct TimerSet {
+    near: [(TimeDomain, EventTime); NEAR],
+    /// How many of `near` are in use.
+    len: u8,
+    more: Vec<(TimeDomain, EventTime)>,
+}
+
+impl Default for TimerSet {
+    fn default() -> Self {
+        TimerSet { near: [(TimeDomain::EventTime, 0); NEAR], len: 0, more: Vec::new() }
+    }
+}
+
+impl TimerSet {
+    fn near(&self) -> &[(TimeDomain, EventTime)] {
+        &self.near[..usize::from(self.len)]
+    }
+
+    /// False if the timer was there already.
+    #[inline]
+    pub fn insert(&mut self, domain: TimeDomain, time: EventTime) -> bool {
+        let timer = (domain, time);
+        if self.near().contains(&timer) || self.more.contains(&timer) {
+            return false;
+        }
+        if usize::from(self.len) < NEAR {
+            self.near[usize::from(self.len)] = timer;
+            self.len += 1;
+        } else {
+            self.more.push(timer);
+        }
+        true
+    }
+
+    /// False if there was no such timer.
+    pub fn remove(&mut self, domain: TimeDomain, time: EventTime) -> bool {
+        let timer = (domain, time);
+        if let Some(at) = self.near().iter().position(|near| *near == timer) {
+            self.len -= 1;
+            self.near[at] = self.near[usize::from(self.len)];
+            return true;
+        }
+        let Some(at) = self.more.iter().position(|more| *more == timer) else {
+            return false;
+        };
+        self.more.swap_remove(at);
+        true
+    }
+}
+
+/// A timer of a window, in the order of firing: by time, then by the key's hash, then by window.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Timer<W> {
+    pub time: EventTime,
+    pub hash: KeyHash,
+    pub window: W,
+    /// Of the key.
+    pub slot: u32,
+}
+
+/// All timers of one time domain.
+#[derive(Debug)]
+pub(super) struct TimerQueue<W>(BinaryHeap<Reverse<Timer<W>>>);
+
+impl<W: Ord> Default for TimerQueue<W> {
+    fn default() -> Self {
+        TimerQueue(BinaryHeap::new())
+    }
+}
+
+impl<W: Ord> TimerQueue<W> {
+    pub fn push(&mut self, timer: Timer<W>) {
+        self.0.push(Reverse(timer));
+    }
+    /// Takes out the first timer if it is for `time` or earlier.
+    #[inline]
+    pub fn pop_until(&mut self, time: EventTime) -> Option<Timer<W>> {
+        if self.0.peek()?.0.time > time {
+            return None;
+        }
+        self.0.pop().map(|Reverse(timer)| timer)
+    }
+    pub fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Timer<W>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_each_timer_once() {
+        let (mut set, event, clock) = (TimerSet::default(), TimeDomain::EventTime, TimeDomain::ProcessingTime);
+        for time in 0..5 {
+            assert!(set.insert(event, time) && !set.insert(event, time) && set.insert(clock, time));
+        }
+        for time in [3, 0, 4, 1, 2] {
+            assert!(set.remove(event, time) && !set.remove(event, time));
+            assert!(set.insert(event, time) && set.remove(event, time) && set.remove(clock, time));
+        }
+        assert!(set.near().is_empty() && set.more.is_empty());
+    }
+
+    #[test]
+    fn timers_come_by_time_then_hash_then_window() {
+        let mut queue = TimerQueue::default();
+        for (time, hash, window) in [(5, 1, 1), (3, 9, 2), (3, 9, 1), (3, 4, 7), (8, 0, 0)] {
+            queue.push(Timer { time, hash, window, slot: 0 });
+        }
+        let due: Vec<_> = std::iter::from_fn(|| queue.pop_until(5)).map(|t| (t.time, t.hash, t.window)).collect();
+        assert_eq!(due, [(3, 4, 7), (3, 9, 1), (3, 9, 2), (5, 1, 1)]);
+    }
+}
