@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 pub mod aggregate;
+pub mod api;
 pub mod arena;
 pub mod batch;
 mod calendar;

@@ -129,7 +129,8 @@ impl<T: Data> TimedSplit<T> {
                 Some(timed.timestamps.iter().map(|&time| behind(time, *delay)).max().unwrap_or(EventTime::MIN))
             }
             Kind::Punctuated(of) => {
-                let watermarks = timed.values.iter().zip(&timed.timestamps).filter_map(|(value, &time)| of(value, time));
+                let watermarks =
+                    timed.values.iter().zip(&timed.timestamps).filter_map(|(value, &time)| of(value, time));
                 Some(watermarks.max().unwrap_or(EventTime::MIN))
             }
             Kind::Generator(_) => None,

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::key::KeyGroups;
 use crate::error::Result;
+use crate::key::KeyGroups;
 use crate::shard::InputWatermark;
 use crate::windowing::batch::{BlockTimes, StageTimes};
 

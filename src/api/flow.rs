@@ -109,13 +109,7 @@ impl Dataflow for Flow {
         after
     }
 
-    fn route(
-        &mut self,
-        step: &Step,
-        block: Block,
-        inputs: &[InputWatermark],
-        out: &mut Outgoing<Part>,
-    ) -> Result<()> {
+    fn route(&mut self, step: &Step, block: Block, inputs: &[InputWatermark], out: &mut Outgoing<Part>) -> Result<()> {
         let Block { split, block, times } = block;
         let (branch, split) = &self.splits[split];
         let times = times.unwrap_or_else(|| split.times(&block, step.start.0));

@@ -14,6 +14,8 @@ pub mod source;
 mod stage;
 mod stream;
 pub mod testing;
+#[cfg(test)]
+mod tests;
 mod warnings;
 mod watermarks;
 mod windowed;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::time::EventTime;
 use crate::windowing::Data;
+use crate::windowing::span::Span;
 
 /// Takes the watermarks of a generator.
 #[derive(Debug)]
@@ -92,10 +93,9 @@ impl<T: Data> WatermarkStrategy<T> {
     /// Records come at most `bound` behind the highest timestamp so far: the watermark is that timestamp minus the bound
     /// minus 1 ms.
     pub fn for_bounded_out_of_orderness(bound: Duration) -> Self {
-        match millis("the bound of out-of-orderness", bound) {
-            Ok(bound) => Self::of(Kind::Bounded(bound)),
-            Err(fault) => WatermarkStrategy { fault: Some(fault), ..Self::of(Kind::None) },
-        }
+        let span = Span::new(bound);
+        let fault = span.check("the bound of out-of-orderness").err();
+        WatermarkStrategy { fault, ..Self::of(Kind::Bounded(span.ms())) }
     }
 
     /// Timestamps never go back: the watermark is the timestamp minus 1 ms.
@@ -141,11 +141,9 @@ impl<T: Data> WatermarkStrategy<T> {
     /// for their records (channels): a file or a collection is never idle.
     #[must_use]
     pub fn with_idleness(mut self, timeout: Duration) -> Self {
-        match millis("the idle timeout", timeout) {
-            Ok(0) => self.fault = Some(Error::usage("the idle timeout is 0: expected at least a millisecond")),
-            Ok(timeout) => self.idleness_ms = Some(timeout),
-            Err(fault) => self.fault = Some(fault),
-        }
+        let span = Span::new(timeout);
+        self.fault = self.fault.or(span.check_positive("the idle timeout").err());
+        self.idleness_ms = Some(span.ms());
         self
     }
 
@@ -153,27 +151,13 @@ impl<T: Data> WatermarkStrategy<T> {
     /// Inputs with an end are always read in the order of their watermarks, so that this matters for channels alone.
     #[must_use]
     pub fn with_watermark_alignment(mut self, group: impl Into<String>, max_drift: Duration) -> Self {
-        match millis("the drift of an alignment group", max_drift) {
-            Ok(max_drift_ms) => self.alignment = Some(Alignment { group: group.into(), max_drift_ms }),
-            Err(fault) => self.fault = Some(fault),
-        }
+        let span = Span::new(max_drift);
+        self.fault = self.fault.or(span.check("the drift of an alignment group").err());
+        self.alignment = Some(Alignment { group: group.into(), max_drift_ms: span.ms() });
         self
     }
 
     pub(super) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
     }
-}
-
-/// Whole milliseconds.
-///
-/// # Errors
-/// Kind Usage for parts of a millisecond, and for more than fit.
-pub(super) fn millis(what: &str, duration: Duration) -> Result<i64> {
-    if duration.subsec_nanos() % 1_000_000 != 0 {
-        return Err(Error::usage(format!("{what} is {duration:?}: event time counts whole milliseconds"))
-            .help("round it to milliseconds"));
-    }
-    i64::try_from(duration.as_millis())
-        .map_err(|_| Error::usage(format!("{what} is {duration:?}: more than 292 million years")))
 }

@@ -9,7 +9,6 @@ use super::keyed::KeyedStream;
 use super::push::Node;
 use super::stage::{SideNodes, WindowStage};
 use super::stream::{DataStream, SingleOutputStreamOperator};
-use super::watermarks::millis;
 use crate::error::{Error, Result};
 use crate::windowing::assigner::{NonMerging, WindowAssigner};
 use crate::windowing::evictor::Evictor;
@@ -17,10 +16,9 @@ use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFun
 use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
-use crate::windowing::operator::session::SessionOperator;
-use crate::windowing::operator::slice::SliceOperator;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, NoEvictor};
 use crate::windowing::output::OutputTag;
+use crate::windowing::span::Span;
 use crate::windowing::trigger::Trigger;
 use crate::windowing::{Data, Key};
 
@@ -73,10 +71,9 @@ where
     /// Keeps event-time windows for `lateness` behind their end: an element that comes by then fires its window again,
     /// with the complete result. The default is zero.
     pub fn allowed_lateness(mut self, lateness: Duration) -> Self {
-        match millis("the allowed lateness", lateness) {
-            Ok(allowed_ms) => self.lateness.allowed_ms = allowed_ms,
-            Err(fault) => self.fault = Some(fault),
-        }
+        let span = Span::new(lateness);
+        self.fault = self.fault.or(span.check("the allowed lateness").err());
+        self.lateness.allowed_ms = span.ms();
         self
     }
 
@@ -118,29 +115,8 @@ where
             let evictor = self.evictor.clone();
             return self.general(BufferedAggregate { evictor, function, process, of: PhantomData }, EVICTED);
         }
-        match self.serves() {
-            (OperatorKind::Slice, because) => match self.assigner.grid() {
-                Some(grid) => {
-                    let lateness = self.lateness.clone();
-                    let make = move || {
-                        Box::new(SliceOperator::new(grid, function.clone(), process.clone(), lateness.clone())) as _
-                    };
-                    self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
-                }
-                None => self.general(Accumulated { function, process, of: PhantomData }, because),
-            },
-            (OperatorKind::Session, because) => {
-                let (assigner, lateness) = (self.assigner.clone(), self.lateness.clone());
-                let make = move || {
-                    let (function, process) = (function.clone(), process.clone());
-                    Box::new(SessionOperator::new(assigner.clone(), function, process, lateness.clone())) as _
-                };
-                self.stage(OperatorKind::Session, because, PER_SESSION, MarkRule::OwnTime, make)
-            }
-            (OperatorKind::General, because) => {
-                self.general(Accumulated { function, process, of: PhantomData }, because)
-            }
-        }
+        let (_, because) = self.serves();
+        self.general(Accumulated { function, process, of: PhantomData }, because)
     }
 
     /// Combines elements two by two: `function(so_far, element)`.

@@ -158,7 +158,8 @@ impl<F> GeneratorSource<F> {
 
 impl<T: Data, F: Fn(u64) -> T + Send + Sync + 'static> Source<T> for GeneratorSource<F> {
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn RecordSplit<T>>>> {
-        let split = GeneratorSplit { count: self.count, rows: options.block_rows.max(1) as u64, make: self.make.clone() };
+        let split =
+            GeneratorSplit { count: self.count, rows: options.block_rows.max(1) as u64, make: self.make.clone() };
         Ok(vec![Arc::new(split)])
     }
 }

@@ -9,9 +9,9 @@
 //! the marks of a batch carry: see [`MarkRule`].
 
 pub mod contents;
-pub mod reduce;
 pub mod general;
 pub mod index;
+pub mod reduce;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid, Watermark};
