@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::branch::{AnyBranch, AnyChain};
-use super::explain::OperatorCard;
+use super::explain::{OperatorCard, SinkCard};
 use super::push::{Node, Push};
 use super::sink::AnySink;
 use super::stage::AnyStage;
@@ -17,12 +17,14 @@ pub(super) struct Instantiate<'a> {
     pub from: Producer,
     pub ports: &'a mut Vec<Port>,
     pub shards: usize,
+    /// Which producers give to which sinks.
+    pub gives: Vec<(Producer, usize)>,
 }
 
 impl Instantiate<'_> {
     /// Before the graph has any producer.
     pub fn new(ports: &mut Vec<Port>, shards: usize) -> Instantiate<'_> {
-        Instantiate { from: Producer::Branch(0), ports, shards }
+        Instantiate { from: Producer::Branch(0), ports, shards, gives: Vec::new() }
     }
 
     /// The port through which the present producer reaches a stage.
@@ -48,6 +50,8 @@ pub(super) struct Graph {
     pub branches: Vec<Arc<dyn AnyBranch>>,
     pub stages: Vec<StageEntry>,
     pub sinks: Vec<Box<dyn AnySink>>,
+    /// One a sink.
+    pub sink_cards: Vec<SinkCard>,
     /// Faults of the program, in the order of its lines; execution begins with the first.
     pub faults: Vec<Error>,
     pub warnings: Vec<String>,
@@ -60,7 +64,23 @@ pub(super) struct Instance {
     pub stages: Vec<Box<dyn AnyStage>>,
 }
 
+/// Who feeds whom.
+pub(super) struct Edges {
+    pub ports: Vec<Port>,
+    /// Producers, and the sinks to which their records go.
+    pub gives: Vec<(Producer, usize)>,
+}
+
 impl Graph {
+    /// Who feeds whom: found by making the parts of one shard.
+    pub fn edges(&self) -> Edges {
+        let mut ports = Vec::new();
+        let mut instantiate = Instantiate::new(&mut ports, 1);
+        self.instantiate_into(&mut instantiate);
+        let gives = instantiate.gives;
+        Edges { ports, gives }
+    }
+
     /// As [`Graph::instantiate`] for one shard, with a further branch: what takes the records of `input`.
     pub fn instantiate_with_input<T: Data>(&self, input: &Node<T>) -> (Box<dyn Push<T>>, Instance, Vec<Port>) {
         let mut ports = Vec::new();
