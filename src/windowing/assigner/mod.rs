@@ -1,7 +1,7 @@
 //! Window assigners: to which windows an element belongs.
 //!
-//! Tumbling, sliding and cumulating windows lie the same for all keys; sessions follow the elements of a key; the global
-//! window holds all elements of a key. All but the last come in event time and in processing time.
+//! Tumbling, sliding and cumulating windows lie the same for all keys; sessions follow the elements of a key; the
+//! global window holds all elements of a key. All but the last come in event time and in processing time.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Evictors: which elements of a window are taken out before or after the window function has seen them.
 //!
-//! [`CountEvictor`] keeps the last elements, [`TimeEvictor`] the newest stretch of time, [`DeltaEvictor`] those close to
-//! the last one; [`BoxedEvictor`] holds any evictor. With an evictor a window keeps its elements whole. One's own:
+//! [`CountEvictor`] keeps the last elements, [`TimeEvictor`] the newest stretch of time, [`DeltaEvictor`] those close
+//! to the last one; [`BoxedEvictor`] holds any evictor. With an evictor a window keeps its elements whole. One's own:
 //!
 //! ```
 //! use transom::windowing::evictor::{Elements, Evictor, EvictorContext};
