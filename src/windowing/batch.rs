@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::batch::Mark;
 use crate::key::KeyHash;
 use crate::time::{EventTime, Watermark};
-use crate::windowing::output::Place;
+use crate::windowing::output::{Place, Places};
 
 /// The watermark of a split through one of its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct KeyedBatch<K, T> {
     pub values: Vec<T>,
     /// Milliseconds.
     pub timestamps: Vec<EventTime>,
-    pub places: Vec<Place>,
+    pub places: Places,
     /// Before row `mark.row` of the batch is looked at, the operator's watermark is `mark.watermark`. Which rows have
     /// one, [`MarkRule`](crate::windowing::operator::MarkRule) says. Ascending; watermarks ascend too.
     pub marks: Vec<Mark>,
@@ -69,6 +69,11 @@ impl<K, T> KeyedBatch<K, T> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+    /// The place of row `row` of the batch.
+    #[inline]
+    pub fn place(&self, row: usize) -> Place {
+        self.places.of(row, self.hashes[row])
+    }
 }
 
 impl<K, T> Default for KeyedBatch<K, T> {
@@ -78,7 +83,7 @@ impl<K, T> Default for KeyedBatch<K, T> {
             hashes: Vec::new(),
             values: Vec::new(),
             timestamps: Vec::new(),
-            places: Vec::new(),
+            places: Places::default(),
             marks: Vec::new(),
         }
     }

@@ -65,6 +65,9 @@ pub struct EvictorContext {
 
 /// Takes elements out of a window when it fires. Contract: it removes only.
 pub trait Evictor<T, W: Window>: Clone + Send + Sync + 'static {
+    /// Takes nothing out, ever: there is no evictor, and elements need not be kept whole for it.
+    const NONE: bool = false;
+
     /// Faults of the settings, found before anything runs.
     ///
     /// # Errors

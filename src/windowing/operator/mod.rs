@@ -121,6 +121,8 @@ pub struct Lateness<T> {
 pub struct NoEvictor;
 
 impl<T: Data, W: Window> Evictor<T, W> for NoEvictor {
+    const NONE: bool = true;
+
     fn evict_before(
         &self,
         _: &mut crate::windowing::evictor::Elements<T>,
