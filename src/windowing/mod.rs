@@ -13,6 +13,7 @@ pub mod function;
 pub mod hash;
 pub mod operator;
 pub mod output;
+mod span;
 pub mod trigger;
 pub mod window;
 

@@ -1,5 +1,23 @@
 //! Window assigners: to which windows an element belongs.
 
+mod aligned;
+mod cumulating;
+mod global;
+mod merge;
+mod session;
+mod sliding;
+mod tumbling;
+
+pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
+pub use global::GlobalWindows;
+pub use merge::merge_time_windows;
+pub use session::{
+    DynamicEventTimeSessionWindows, DynamicProcessingTimeSessionWindows, EventTimeSessionWindows,
+    ProcessingTimeSessionWindows,
+};
+pub use sliding::{SlidingEventTimeWindows, SlidingProcessingTimeWindows};
+pub use tumbling::{TumblingEventTimeWindows, TumblingProcessingTimeWindows};
+
 use crate::error::Result;
 use crate::time::{EventTime, Grid};
 use crate::windowing::trigger::Trigger;
@@ -68,7 +86,7 @@ pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
         None
     }
 
-    /// The gap of sessions, in milliseconds, where it is the same for all elements.
+    /// The gap of event-time sessions, in milliseconds, where it is the same for all elements.
     fn session_gap(&self) -> Option<i64> {
         None
     }

@@ -1,5 +1,23 @@
 //! Triggers: when the contents of a window are given to the window function.
 
+mod continuous_event_time;
+mod continuous_processing_time;
+mod count;
+mod delta;
+mod event_time;
+mod global;
+mod processing_time;
+mod purging;
+
+pub use continuous_event_time::ContinuousEventTimeTrigger;
+pub use continuous_processing_time::ContinuousProcessingTimeTrigger;
+pub use count::CountTrigger;
+pub use delta::DeltaTrigger;
+pub use event_time::EventTimeTrigger;
+pub use global::{EndOfStreamTrigger, NeverTrigger};
+pub use processing_time::ProcessingTimeTrigger;
+pub use purging::PurgingTrigger;
+
 use crate::error::Result;
 use crate::time::EventTime;
 use crate::windowing::Data;
@@ -19,6 +37,10 @@ pub enum TriggerResult {
 }
 
 impl TriggerResult {
+    /// `Fire` where `fires`, else `Continue`.
+    pub fn fire_if(fires: bool) -> Self {
+        if fires { TriggerResult::Fire } else { TriggerResult::Continue }
+    }
     pub fn is_fire(self) -> bool {
         matches!(self, TriggerResult::Fire | TriggerResult::FireAndPurge)
     }
@@ -83,7 +105,8 @@ impl<'a> TriggerContext<'a> {
 /// of one key is its `State`.
 ///
 /// Contract: answers depend on the element, the times, the window and the state alone. `clear` deletes every timer that
-/// is still registered. `on_merge` is called only where `can_merge` is true.
+/// is still registered, though one at the window's own end may stay. `on_merge` is called only where `can_merge` is
+/// true.
 pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// Of one window of one key; as good as absent while it is the default.
     type State: Data + Default;
