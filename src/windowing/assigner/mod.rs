@@ -8,6 +8,7 @@ mod session;
 mod sliding;
 mod tumbling;
 
+pub(super) use aligned::check_timestamp;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
 pub use merge::merge_time_windows;

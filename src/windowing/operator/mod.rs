@@ -9,7 +9,9 @@
 //! the marks of a batch carry: see [`MarkRule`].
 
 pub mod contents;
+mod fire;
 pub mod index;
+pub mod slice;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid, Watermark};
