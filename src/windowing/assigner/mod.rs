@@ -26,6 +26,7 @@ mod sliding;
 mod tumbling;
 
 pub use boxed::BoxedAssigner;
+pub(super) use aligned::check_timestamp;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
 pub use merge::merge_time_windows;
