@@ -6,6 +6,7 @@
 //!
 //! Everything here is plain synchronous code of one shard. What travels between shards is a [`batch::KeyedBatch`].
 
+pub mod aggregates;
 pub mod assigner;
 pub mod batch;
 pub mod contract;
