@@ -25,6 +25,7 @@ mod session;
 mod sliding;
 mod tumbling;
 
+pub(super) use aligned::check_timestamp;
 pub use boxed::BoxedAssigner;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
