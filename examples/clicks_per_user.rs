@@ -9,24 +9,18 @@
 //!
 //! ```text
 //! minute    user   clicks
-//! 10:00:00  ada         3
+//! 10:00:00  ada         4
 //! 10:00:00  ben         1
-//! 10:01:00  ben         2
 //! 10:01:00  ada         1
+//! 10:01:00  ben         2
 //! 10:02:00  ada         1
 //!
 //! too late
 //! 10:00:40  ben    /help
 //! ```
 
-use std::time::Duration;
-
 use jiff::Timestamp;
-use transom::api::{StreamExecutionEnvironment, WatermarkStrategy};
-use transom::error::Result;
-use transom::windowing::aggregates::Count;
-use transom::windowing::assigner::TumblingEventTimeWindows;
-use transom::windowing::output::OutputTag;
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Click {

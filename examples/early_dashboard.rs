@@ -9,17 +9,22 @@
 //! result of each key and window, as the second table does, has the right figures at any time.
 //!
 //! ```text
+//! minute    shop    sales    total  pane
+//! 10:00:00  Bergen     50   246.50  0 Early
+//! 10:00:00  Bergen    100   494.00  1 Early
+//! 10:00:00  Bergen    120   595.80  2 OnTime
+//! 10:00:00  Bergen    121   599.79  3 Late
+//! 10:01:00  Bergen     41   207.59  0 OnTime
+//!
+//! minute    shop    sales    total
+//! 10:00:00  Bergen    121   599.79
+//! 10:01:00  Bergen     41   207.59
 //! ```
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
-use transom::api::{StreamExecutionEnvironment, WatermarkStrategy};
-use transom::error::Result;
-use transom::windowing::aggregates::{Count, Sum};
-use transom::windowing::assigner::TumblingEventTimeWindows;
-use transom::windowing::trigger::EarlyCountTrigger;
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Sale {

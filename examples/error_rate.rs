@@ -8,17 +8,16 @@
 //! once before, when it has counted five errors. What a trigger must remember of one window of one key is its state.
 //!
 //! ```text
+//! minute    service  requests  errors    rate
+//! 10:00:00  cart          120       2    1.7%
+//! 10:00:00  search        120       1    0.8%
+//! 10:01:00  cart           25       5   20.0%  ALARM
+//! 10:01:00  cart          120      21   17.5%
+//! 10:01:00  search        120       1    0.8%
 //! ```
 
-use std::time::Duration;
-
 use jiff::Timestamp;
-use transom::api::{StreamExecutionEnvironment, WatermarkStrategy};
-use transom::error::Result;
-use transom::windowing::aggregates::ErrorRate;
-use transom::windowing::assigner::TumblingEventTimeWindows;
-use transom::windowing::trigger::{Trigger, TriggerContext, TriggerResult};
-use transom::windowing::window::{TimeWindow, Window as _};
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Request {

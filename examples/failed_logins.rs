@@ -17,19 +17,12 @@
 //!
 //! sliding: 5 minutes, every minute; at least 10
 //! window           user     failed
-//! 10:02 - 10:07    mallory      10
+//! 10:02 - 10:07    mallory      12
 //! 10:03 - 10:08    mallory      12
 //! ```
 
-use std::time::Duration;
-
 use jiff::Timestamp;
-use transom::api::{Collected, StreamExecutionEnvironment, WatermarkStrategy};
-use transom::error::Result;
-use transom::windowing::aggregates::Count;
-use transom::windowing::assigner::{SlidingEventTimeWindows, TumblingEventTimeWindows};
-use transom::windowing::function::WindowResult;
-use transom::windowing::window::TimeWindow;
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Login {

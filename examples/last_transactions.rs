@@ -9,13 +9,15 @@
 //! `countWindow(10, 5)`, and so have we: `count_window_sliding(10, 5)`.
 //!
 //! ```text
+//! account  transactions     mean  largest
+//! DE-1      1 to  5        22.50    30.00
+//! DE-1      1 to 10        21.25    32.50
+//! DE-1      6 to 15       115.00   950.00  look at this
+//! DE-1     11 to 20       115.00   950.00  look at this
+//! NO-2      1 to  5        22.50    30.00
 //! ```
 
-use transom::api::StreamExecutionEnvironment;
-use transom::error::Result;
-use transom::windowing::assigner::GlobalWindows;
-use transom::windowing::evictor::CountEvictor;
-use transom::windowing::trigger::CountTrigger;
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Transaction {

@@ -8,15 +8,23 @@
 //! window takes the results of the first, which have the last millisecond of their window as their timestamp.
 //!
 //! ```text
+//! minute    service  region  requests    bytes  mean ms  max
+//! 10:00:00  cart     us            25    26475     55.0   91
+//! 10:00:00  cart     eu            75    77975     49.0   91
+//! 10:00:00  search   us            50    49050     53.6   95
+//! 10:00:00  search   eu           150   148950     50.4   95
+//! 10:01:00  cart     us            25    25975     55.0   91
+//! 10:01:00  cart     eu            75    77475     49.0   91
+//! 10:01:00  search   us            50    49050     53.6   95
+//! 10:01:00  search   eu           150   146950     51.6   95
+//!
+//! hour      service          requests    bytes
+//! 10:00:00  cart                  200   207900
+//! 10:00:00  search                400   394000
 //! ```
 
-use std::time::Duration;
-
 use jiff::Timestamp;
-use transom::api::{StreamExecutionEnvironment, WatermarkStrategy};
-use transom::error::Result;
-use transom::windowing::aggregates::{Average, Count, Max, Sum};
-use transom::windowing::assigner::TumblingEventTimeWindows;
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Request {
@@ -84,11 +92,7 @@ fn main() -> Result<()> {
 }
 
 /// What comes of a minute.
-type Minute = transom::windowing::function::WindowResult<
-    (&'static str, &'static str),
-    transom::windowing::window::TimeWindow,
-    (u64, u64, Option<f64>, Option<i64>),
->;
+type Minute = WindowResult<(&'static str, &'static str), TimeWindow, (u64, u64, Option<f64>, Option<i64>)>;
 
 /// Milliseconds since 1970 as a time of day in UTC.
 fn clock(ms: i64) -> String {

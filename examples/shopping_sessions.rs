@@ -8,15 +8,14 @@
 //! comes late can join two sessions into one: accumulators must merge. The aggregate is our own: what a visit was like.
 //!
 //! ```text
+//! visitor  from   to     actions    cart  paid
+//! ben      10:05  10:41        3   49.00  no
+//! ada      10:00  10:49        4   15.50  yes
+//! ben      12:05  12:10        2    8.00  yes
 //! ```
 
-use std::time::Duration;
-
 use jiff::Timestamp;
-use transom::api::{StreamExecutionEnvironment, WatermarkStrategy};
-use transom::error::Result;
-use transom::windowing::assigner::EventTimeSessionWindows;
-use transom::windowing::function::AggregateFunction;
+use transom::api::prelude::*;
 
 #[derive(Debug, Clone, Copy)]
 enum Action {

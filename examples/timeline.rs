@@ -8,25 +8,36 @@
 //! watermark at a time and shows what came of each. docs/api.md tells the story of every line.
 //!
 //! ```text
+//! what happened       watermark  what came of it
+//! 1.000 value 1
+//!                        -4.001
+//! 59.999 value 2
+//!                        54.998
+//! 60.000 value 4
+//!                        54.999
+//! 30.000 value 8
+//! 64.999 value 16
+//!                        59.998
+//! 65.000 value 32
+//!                        59.999  [0.000, 60.000) sum 11 (OnTime, pane 0)
+//! 20.000 value 64                [0.000, 60.000) sum 75 (Late, pane 1)
+//! 94.999 value 128
+//!                        89.998
+//! 59.000 value 256               [0.000, 60.000) sum 331 (Late, pane 2)
+//! 95.000 value 512
+//!                        89.999
+//! 10.000 value 1024              value 1024 to side output `late`
+//! 94.000 value 2048
+//! end of input          the end  [60.000, 120.000) sum 2740 (OnTime, pane 0)
 //! ```
 
-use std::time::Duration;
-
+use transom::api::prelude::*;
 use transom::api::testing::TestHarness;
-use transom::api::{Collected, DataStream};
-use transom::error::Result;
-use transom::windowing::aggregates::Sum;
-use transom::windowing::assigner::TumblingEventTimeWindows;
-use transom::windowing::function::WindowResult;
-use transom::windowing::output::OutputTag;
-use transom::windowing::window::TimeWindow;
 
 #[derive(Debug, Clone)]
 struct Element {
     key: &'static str,
     value: i64,
-    /// Milliseconds.
-    time: i64,
 }
 
 /// How far elements may be out of order, in milliseconds.
@@ -52,7 +63,7 @@ fn main() -> Result<()> {
     let mut harness = TestHarness::new(|elements| program(elements, &mut sums, &mut late))?;
     let (Some(sums), Some(late)) = (sums, late) else { return Ok(()) };
 
-    println!("{:<14}  {:>9}  what came of it", "what happened", "watermark");
+    println!("{:<18}  {:>9}  what came of it", "what happened", "watermark");
     let mut highest = i64::MIN;
     for (time, value) in [
         (1_000, 1),
@@ -68,7 +79,7 @@ fn main() -> Result<()> {
         (10_000, 1024),
         (94_000, 2048),
     ] {
-        harness.process_element(Element { key: "A", value, time }, time)?;
+        harness.process_element(Element { key: "A", value }, time)?;
         show(&format!("{} value {value}", clock(time)), "", &sums, &late);
         // What WatermarkStrategy::for_bounded_out_of_orderness does behind every element.
         if time > highest {
@@ -92,7 +103,7 @@ fn show(step: &str, watermark: &str, sums: &Sums, late: &Collected<Element>) {
         came.push(format!("[{start}, {end}) sum {} ({:?}, pane {})", sum.value, pane.timing, pane.index));
     }
     came.extend(late.take().iter().map(|element| format!("value {} to side output `late`", element.value)));
-    let line = format!("{step:<14}  {watermark:>9}  {}", came.join("; "));
+    let line = format!("{step:<18}  {watermark:>9}  {}", came.join("; "));
     println!("{}", line.trim_end());
 }
 

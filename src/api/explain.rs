@@ -62,6 +62,7 @@ pub struct OperatorCard {
     pub event_time: bool,
     /// Of sessions whose gap is the same for all elements, milliseconds.
     pub session_gap_ms: Option<i64>,
+    pub(super) never_fires: bool,
     pub(super) location: &'static Location<'static>,
 }
 
@@ -88,25 +89,31 @@ impl<'a> Block<'a> {
         if !out.is_empty() {
             out.push('\n');
         }
-        let _ = writeln!(out, "{title}");
+        wrap(out, title, 0, 2);
         Block { out }
     }
 
     fn line(&mut self, what: &str, text: &str) {
-        let mut at = 2 + what.chars().count();
-        let _ = write!(self.out, "  {what}");
-        for word in text.split_whitespace() {
-            let length = word.chars().count();
-            if at >= COLUMN && at + 1 + length > WIDTH {
-                self.out.push('\n');
-                at = 0;
-            }
-            let blanks = if at < COLUMN { COLUMN - at } else { 1 };
-            let _ = write!(self.out, "{:blanks$}{word}", "");
-            at += blanks + length;
-        }
-        self.out.push('\n');
+        let _ = write!(self.out, "  {what:<filled$}", filled = COLUMN - 2);
+        wrap(self.out, text, COLUMN, COLUMN);
     }
+}
+
+/// Writes a text in lines of at most [`WIDTH`]: the first goes on at `column`, the others are indented by `indent`.
+fn wrap(out: &mut String, text: &str, column: usize, indent: usize) {
+    let (mut at, mut first) = (column, true);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !first && at + 1 + length > WIDTH {
+            let _ = write!(out, "\n{:indent$}", "");
+            (at, first) = (indent, true);
+        }
+        let blank = if first { "" } else { " " };
+        let _ = write!(out, "{blank}{word}");
+        at += blank.len() + length;
+        first = false;
+    }
+    out.push('\n');
 }
 
 impl SourceCard {
@@ -129,7 +136,10 @@ impl OperatorCard {
         let lateness = duration(self.allowed_lateness_ms);
         let mut block = Block::new(out, &format!("window operator {}: {}", number + 1, self.name));
         block.line("takes", takes);
-        block.line("key", if self.unkeyed { "none: one shard does all the work" } else { "on the shard that owns it" });
+        block.line(
+            "key",
+            if self.unkeyed { "none: one shard does all the work" } else { "each key on one shard" },
+        );
         block.line("window", &self.assigner);
         block.line("trigger", &self.trigger);
         block.line("evictor", &self.evictor);
@@ -163,7 +173,7 @@ pub(super) fn program(graph: &Graph) -> String {
     for branch in &used {
         let from = Producer::Branch(*branch);
         let stages = edges.ports.iter().filter(|port| port.from == from).map(|port| stage_name(port));
-        let sinks = edges.gives.iter().filter(|(by, _)| *by == from).map(|(_, sink)| format!("sink {}", sink + 1));
+        let sinks = edges.gives.iter().filter(|give| give.from == from).map(|give| format!("sink {}", give.sink + 1));
         graph.branches[*branch].card().write(source(*branch) - 1, &listed(stages.chain(sinks)), &mut out);
     }
     for (number, stage) in graph.stages.iter().enumerate() {
@@ -171,7 +181,10 @@ pub(super) fn program(graph: &Graph) -> String {
         stage.card.write(number, &listed(from), &mut out);
     }
     for (number, card) in graph.sink_cards.iter().enumerate() {
-        let from = edges.gives.iter().filter(|(_, sink)| *sink == number).map(|(by, _)| name(by));
+        let from = edges.gives.iter().filter(|give| give.sink == number).map(|give| match &give.side {
+            Some(tag) => format!("side output `{tag}` of {}", name(&give.from)),
+            None => name(&give.from),
+        });
         card.write(number, &listed(from), &mut out);
     }
     for warning in graph.warnings.iter().cloned().chain(warnings::of_graph(graph)) {

@@ -11,20 +11,33 @@ use crate::error::Error;
 use crate::shard::{Port, Producer};
 use crate::windowing::Data;
 
+/// A producer whose records go to a sink, perhaps those of a side output.
+pub(super) struct Gives {
+    pub from: Producer,
+    pub side: Option<String>,
+    pub sink: usize,
+}
+
 /// Makes what one shard needs of a stream's consumers.
 pub(super) struct Instantiate<'a> {
     /// Whose records they take.
     pub from: Producer,
     pub ports: &'a mut Vec<Port>,
     pub shards: usize,
-    /// Which producers give to which sinks.
-    pub gives: Vec<(Producer, usize)>,
+    /// The side output whose consumers are made.
+    pub side: Option<String>,
+    pub gives: Vec<Gives>,
 }
 
 impl Instantiate<'_> {
     /// Before the graph has any producer.
     pub fn new(ports: &mut Vec<Port>, shards: usize) -> Instantiate<'_> {
-        Instantiate { from: Producer::Branch(0), ports, shards, gives: Vec::new() }
+        Instantiate { from: Producer::Branch(0), ports, shards, side: None, gives: Vec::new() }
+    }
+
+    /// What is made gives to a sink.
+    pub fn gives_to(&mut self, sink: usize) {
+        self.gives.push(Gives { from: self.from, side: self.side.clone(), sink });
     }
 
     /// The port through which the present producer reaches a stage.
@@ -67,8 +80,7 @@ pub(super) struct Instance {
 /// Who feeds whom.
 pub(super) struct Edges {
     pub ports: Vec<Port>,
-    /// Producers, and the sinks to which their records go.
-    pub gives: Vec<(Producer, usize)>,
+    pub gives: Vec<Gives>,
 }
 
 impl Graph {

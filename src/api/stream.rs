@@ -197,7 +197,7 @@ impl<T: Data> DataStream<T> {
     fn give(&self, name: &str, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
         let sink = self.environment.add_sink(each(take), name, Location::caller());
         self.node.attach(move |instantiate| {
-            instantiate.gives.push((instantiate.from, sink));
+            instantiate.gives_to(sink);
             Box::new(Give { sink })
         });
     }

@@ -19,7 +19,6 @@ pub(super) struct WindowFacts {
     pub buffers: bool,
     /// There is an evictor.
     pub evicts: bool,
-    pub never_fires: bool,
     pub may_leave_unfired: bool,
     /// Windows have an end, at which they are cleaned up.
     pub ends: bool,
@@ -35,13 +34,17 @@ pub(super) fn of_window(card: &OperatorCard, facts: WindowFacts) -> Vec<String> 
         warn(what, "key the stream, or aggregate by key first and put the results together in a second window");
     }
     if facts.buffers {
-        let why = if facts.evicts { "it has an evictor" } else { "its function wants all elements" };
-        warn(
-            format!("{assigner} keeps every element until its window is cleaned up, because {why}"),
-            "an aggregate without an evictor keeps one accumulator in their place",
-        );
+        let what = if facts.evicts {
+            format!(
+                "{assigner} keeps elements whole until {} takes them out or their window is cleaned up",
+                card.evictor
+            )
+        } else {
+            format!("{assigner} keeps every element until its window is cleaned up: its function wants all of them")
+        };
+        warn(what, "an aggregate without an evictor keeps one accumulator in their place");
     }
-    if facts.never_fires {
+    if card.never_fires {
         warn(
             format!("{assigner} never fires: its trigger is {}", card.trigger),
             "give it a trigger, for example `.trigger(CountTrigger::of(100))`",
@@ -117,11 +120,14 @@ pub(super) fn of_run(stages: &[StageEntry], outcomes: &[Outcome]) -> Vec<String>
                 "choose a shorter gap, or look at the timestamps and watermarks of the input",
             ));
         }
-        if unfired > 0 {
+        // One that never fires was told of before.
+        if unfired > 0 && !card.never_fires {
             warnings.push(text(
                 &format!(
-                    "{unfired} windows of {} were cleaned up with elements that no firing has seen ({})",
-                    card.name, card.trigger
+                    "{unfired} {} of {} went with elements that no firing has seen ({})",
+                    if unfired == 1 { "window" } else { "windows" },
+                    card.name,
+                    card.trigger
                 ),
                 card.location,
                 "EarlyCountTrigger fires once more at the end of the window",

@@ -265,7 +265,6 @@ where
         WindowFacts {
             buffers,
             evicts: !E::NONE,
-            never_fires: self.trigger.never_fires(),
             may_leave_unfired: self.trigger.may_leave_unfired(),
             ends: self.assigner.is_event_time() || A::Window::of_time_window(TimeWindow::new(0, 1)).is_some(),
         }
@@ -285,6 +284,7 @@ where
             unkeyed: self.keyed.unkeyed,
             event_time: self.assigner.is_event_time(),
             session_gap_ms: self.assigner.session_gap(),
+            never_fires: self.trigger.never_fires(),
             location: self.location,
         }
     }
