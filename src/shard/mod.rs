@@ -14,6 +14,8 @@ pub mod columns;
 mod dataflow;
 mod layout;
 mod reader;
+#[cfg(test)]
+mod sim;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -51,6 +53,7 @@ pub struct Shard<F: Dataflow> {
     flow: F,
     layout: Arc<Layout>,
     progress: Arc<Progress>,
+    start: WatermarkStart,
     sequencer: Sequencer,
     reader: Reader<F::Block>,
     endpoint: Endpoint<F::Part>,
@@ -78,6 +81,7 @@ impl<F: Dataflow> Shard<F> {
         Shard {
             id: endpoint.shard(),
             flow,
+            start,
             sequencer: Sequencer::new(&progress, start),
             reader: Reader::new(progress.clone()),
             inbox: (0..layout.ports()).map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect(),
@@ -118,7 +122,7 @@ impl<F: Dataflow> Shard<F> {
             self.endpoint.wake_all();
             return Ok(Work::Done);
         }
-        if self.sequencer.current().is_none() && self.due.is_empty() && self.endpoint.kept() == 0 {
+        if self.sequencer.is_over() && self.due.is_empty() && self.endpoint.kept() == 0 {
             return Ok(Work::Finished);
         }
         Ok(if arrived { Work::Done } else { Work::Waiting })
@@ -135,7 +139,7 @@ impl<F: Dataflow> Shard<F> {
     /// Follows the order as far as it is known, and routes this shard's blocks when their turn comes.
     fn take_turns(&mut self) -> Result<bool> {
         let mut any = false;
-        while let Some(step) = self.sequencer.current() {
+        while let Some(step) = self.sequencer.current(&self.progress) {
             if let Some(block) = self.reader.take_turn(&step, &mut self.flow)? {
                 self.route(&step, block)?;
                 self.endpoint.wake_all();
@@ -145,8 +149,9 @@ impl<F: Dataflow> Shard<F> {
                 break;
             }
             self.reader.pass(step.split, step.block);
-            for stage in 0..self.layout.stages() {
-                self.reached[stage] = self.reached[stage].max(self.watermark_of(stage, None));
+            for stage in (0..self.layout.stages()).filter(|&stage| self.layout.reaches(step.split, stage)) {
+                let feeds = |split| self.layout.reaches(split, stage);
+                self.reached[stage] = self.sequencer.watermark_after(self.reached[stage], feeds);
             }
             self.due.push_back(Due { step, watermarks: self.reached.clone() });
             any = true;
@@ -154,16 +159,13 @@ impl<F: Dataflow> Shard<F> {
         Ok(any)
     }
 
-    /// The watermark of a stage's inputs, without split `except`.
-    fn watermark_of(&self, stage: usize, except: Option<usize>) -> Watermark {
-        self.sequencer.watermark_of(|split| Some(split) != except && self.layout.reaches(split, stage))
-    }
-
     fn route(&mut self, step: &Step, block: F::Block) -> Result<()> {
         let ports = self.layout.fed_by(Producer::Branch(self.layout.branch_of(step.split)));
         let input = |&port: &usize| {
             let stage = self.layout.port(port).stage;
-            InputWatermark { others: self.watermark_of(stage, Some(step.split)), reached: self.reached[stage] }
+            let (reached, start) = (self.reached[stage], self.start.emitted(step.start));
+            let other = |split| split != step.split && self.layout.reaches(split, stage);
+            InputWatermark { others: self.sequencer.lowest(reached, other), reached, start }
         };
         let inputs: Vec<InputWatermark> = ports.iter().map(input).collect();
         let mut out = Outgoing::new(ports, self.endpoint.shards());
