@@ -19,6 +19,7 @@ use super::stage::AnyStage;
 use super::stream::{DataStream, Origin};
 use super::watermarks::WatermarkStrategy;
 use crate::error::{Error, Result};
+use crate::exchange::Order;
 use crate::job::RunOptions;
 use crate::job::drive::{Course, Events, Listener, drive};
 use crate::key::KeyGroups;
@@ -257,7 +258,7 @@ fn run(mut graph: Graph, options: &RunOptions, key_groups: u32, notice: &dyn Fn(
     let branches = splits.iter().map(|(branch, _)| *branch).collect();
     let layout = Arc::new(Layout::new(&found, graph.stages.len(), graph.branches.len(), branches));
     let extents = splits.iter().map(|(_, split)| split.extent()).collect();
-    let course = Course { layout, extents, start: WatermarkStart::DataStream };
+    let course = Course { layout, extents, start: WatermarkStart::DataStream, order: Order::LowestWatermark };
     let options = RunOptions { shards, ..options.clone() };
     let mut ordered = Ordered { sinks: graph.sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), notice };
     let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));

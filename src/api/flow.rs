@@ -112,7 +112,8 @@ impl Dataflow for Flow {
     fn route(&mut self, step: &Step, block: Block, inputs: &[InputWatermark], out: &mut Outgoing<Part>) -> Result<()> {
         let Block { split, block, times } = block;
         let (branch, split) = &self.splits[split];
-        let times = times.unwrap_or_else(|| split.times(&block, step.start.0));
+        let mut times = times.unwrap_or_else(|| split.times(&block, step.start.0));
+        times.processing_time = step.stamp.clock_ms;
         let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
         let counts = &mut self.outcome.counts;
         let mut context = Self::context(counts, self.groups, Arc::new(times), inputs, &mut leaving);

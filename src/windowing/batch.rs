@@ -26,6 +26,8 @@ pub struct StageTimes {
     pub others: Watermark,
     /// The stage's own before the block: it never goes back.
     pub reached: Watermark,
+    /// The split's before the block: only what it says anew moves the stage.
+    pub start: Watermark,
 }
 
 impl StageTimes {
@@ -56,7 +58,7 @@ impl StageTimes {
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
     fn at(&self, watermark: EventTime) -> Watermark {
-        Watermark(watermark).min(self.others).max(self.reached)
+        if watermark == self.start.0 { self.reached } else { Watermark(watermark).min(self.others).max(self.reached) }
     }
 }
 
