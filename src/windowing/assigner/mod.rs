@@ -25,8 +25,8 @@ mod session;
 mod sliding;
 mod tumbling;
 
-pub use boxed::BoxedAssigner;
 pub(super) use aligned::check_timestamp;
+pub use boxed::BoxedAssigner;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
 pub use merge::merge_time_windows;
