@@ -8,6 +8,7 @@
 
 pub mod assigner;
 pub mod batch;
+pub mod contract;
 pub mod evictor;
 pub mod function;
 pub mod hash;
