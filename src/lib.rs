@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 pub mod aggregate;
+pub mod api;
 pub mod arena;
 pub mod batch;
 mod calendar;
@@ -35,6 +36,7 @@ pub mod plan;
 pub mod runner;
 pub mod shard;
 pub mod sink;
+pub mod sketch;
 pub mod source;
 #[cfg(feature = "sql")]
 pub mod sql;

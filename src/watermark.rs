@@ -84,8 +84,10 @@ pub struct Peaks {
 impl Peaks {
     /// Of no rows.
     pub const NONE: Peaks = Peaks { first: i64::MIN, second: i64::MIN };
-    /// Before the first row of a split.
-    pub const START: Peaks = Peaks { first: Watermark::SQL_START.0, second: Watermark::SQL_START.0 };
+    /// Before the first row of a split whose watermark starts there.
+    pub const fn at(start: Watermark) -> Self {
+        Peaks { first: start.0, second: start.0 }
+    }
 
     pub fn of(values: &Int64Array) -> Self {
         if values.null_count() > 0 {
@@ -142,8 +144,8 @@ mod tests {
         }
         let with_nulls = Int64Array::from(vec![Some(5), None, Some(8)]);
         assert_eq!(Peaks::of(&with_nulls), Peaks { first: 8, second: 5 });
-        assert_eq!(Peaks::START.second_before_each(&with_nulls), [0, 0, 0]);
-        assert_eq!(Peaks::START.second_before_each(&vec![5, 8, 6, 1].into()), [0, 0, 5, 6]);
+        assert_eq!(Peaks::at(Watermark::SQL_START).second_before_each(&with_nulls), [0, 0, 0]);
+        assert_eq!(Peaks::at(Watermark::SQL_START).second_before_each(&vec![5, 8, 6, 1].into()), [0, 0, 5, 6]);
     }
 
     #[test]

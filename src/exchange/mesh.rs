@@ -13,24 +13,24 @@ use crossbeam::sync::{Parker, Unparker};
 
 use super::Message;
 
-struct Mesh {
+struct Mesh<P> {
     shards: usize,
     /// Queue from shard `i` to shard `j` at `i * shards + j`.
-    queues: Vec<ArrayQueue<Message>>,
+    queues: Vec<ArrayQueue<Message<P>>>,
     unparkers: Vec<Unparker>,
 }
 
 /// One shard's end of the mesh.
-pub struct Endpoint {
-    mesh: Arc<Mesh>,
+pub struct Endpoint<P> {
+    mesh: Arc<Mesh<P>>,
     shard: usize,
-    outbox: Vec<VecDeque<Message>>,
+    outbox: Vec<VecDeque<Message<P>>>,
     /// Where this shard sleeps; any send to it, and [`Endpoint::wake_all`], wakes it.
     parker: Option<Parker>,
 }
 
 /// Endpoints for `shards` shards; `capacity` messages a queue.
-pub fn endpoints(shards: usize, capacity: usize) -> Vec<Endpoint> {
+pub fn endpoints<P>(shards: usize, capacity: usize) -> Vec<Endpoint<P>> {
     let parkers: Vec<Parker> = (0..shards).map(|_| Parker::new()).collect();
     let mesh = Arc::new(Mesh {
         shards,
@@ -46,7 +46,7 @@ pub fn endpoints(shards: usize, capacity: usize) -> Vec<Endpoint> {
     parkers.into_iter().enumerate().map(endpoint).collect()
 }
 
-impl Endpoint {
+impl<P: Send + 'static> Endpoint<P> {
     pub fn shard(&self) -> usize {
         self.shard
     }
@@ -60,7 +60,7 @@ impl Endpoint {
     }
 
     /// Sends, or keeps for later where the queue is full. Messages to one shard keep their order.
-    pub fn send(&mut self, to: usize, message: Message) {
+    pub fn send(&mut self, to: usize, message: Message<P>) {
         self.outbox[to].push_back(message);
         self.flush_to(to);
     }
@@ -96,7 +96,7 @@ impl Endpoint {
     }
 
     /// Takes everything that has arrived. True if anything did.
-    pub fn drain(&self, mut take: impl FnMut(usize, Message)) -> bool {
+    pub fn drain(&self, mut take: impl FnMut(usize, Message<P>)) -> bool {
         let mut any = false;
         for from in 0..self.shards() {
             while let Some(message) = self.mesh.queues[from * self.mesh.shards + self.shard].pop() {
@@ -127,7 +127,7 @@ impl Endpoint {
 mod tests {
     use super::*;
 
-    fn message(seq: u64) -> Message {
+    fn message(seq: u64) -> Message<()> {
         Message { port: 0, seq, parts: Vec::new() }
     }
 

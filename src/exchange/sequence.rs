@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::progress::Progress;
 use crate::source::Extent;
-use crate::time::Watermark;
+use crate::time::{Watermark, WatermarkStart};
 use crate::watermark::Peaks;
 
 /// A block with its place in the order.
@@ -42,6 +42,7 @@ pub struct Origin {
 /// One shard's copy of the order.
 #[derive(Debug, Clone)]
 pub struct Sequencer {
+    start: WatermarkStart,
     seq: u64,
     next_block: Vec<usize>,
     /// As it was when the split last had its turn: whether there are more blocks than these is known by then.
@@ -57,19 +58,22 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    pub fn new(progress: &Progress) -> Self {
+    /// `start`: of the watermark of every split.
+    pub fn new(progress: &Progress, start: WatermarkStart) -> Self {
         let splits = progress.split_count();
         // A split that is complete at the start stays as it is; any other will have one block at least.
         let extents: Vec<Extent> = (0..splits).map(|split| progress.extent(split)).collect();
-        let start = Watermark::SQL_START.0;
+        let first = start.watermark();
+        let origin = Origin { before: first, second: first, ..Origin::default() };
         Sequencer {
+            start,
             seq: 0,
             next_block: vec![0; splits],
-            turns: (0..splits).filter(|&split| extents[split].has_after(0)).map(|split| (start, split)).collect(),
+            turns: (0..splits).filter(|&split| extents[split].has_after(0)).map(|split| (first.0, split)).collect(),
             extents,
             states: vec![0; splits],
-            origins: vec![Origin::default(); splits],
-            peaks: vec![Peaks::START; splits],
+            origins: vec![origin; splits],
+            peaks: vec![Peaks::at(first); splits],
         }
     }
 
@@ -132,7 +136,7 @@ impl Sequencer {
     /// none has.
     pub fn watermark_of(&self, feeds: impl Fn(usize) -> bool) -> Watermark {
         let lowest = self.turns.iter().find(|&&(_, split)| feeds(split));
-        lowest.map_or(Watermark::MAX, |&(watermark, _)| Watermark(watermark).emitted())
+        lowest.map_or(Watermark::MAX, |&(watermark, _)| self.start.emitted(Watermark(watermark)))
     }
 
     /// Splits with blocks still to come, the one whose turn it is first, then by watermark.
@@ -156,7 +160,7 @@ mod tests {
         for (split, block, watermark) in [(0, 0, 50), (0, 1, 60), (1, 0, 20), (1, 1, 55)] {
             progress.publish_watermark(split, block, watermark);
         }
-        let mut sequencer = Sequencer::new(&progress);
+        let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         let order: Vec<_> = std::iter::from_fn(|| sequencer.advance(&progress)).map(|s| (s.split, s.block)).collect();
         assert_eq!(order, [(0, 0), (1, 0), (1, 1), (0, 1)]);
         assert_eq!(sequencer.watermark_of(|_| true), Watermark::MAX);
@@ -165,7 +169,7 @@ mod tests {
     #[test]
     fn an_unknown_watermark_holds_the_order() {
         let progress = Progress::new(&[Extent::whole(2)], 1, 10);
-        let mut sequencer = Sequencer::new(&progress);
+        let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         assert_eq!(sequencer.advance(&progress), None);
         assert_eq!(sequencer.current().unwrap().block, 0);
         progress.publish_watermark(0, 0, -7);
@@ -177,7 +181,7 @@ mod tests {
     fn a_split_without_an_end_holds_the_others_back_until_its_last_block_has_had_its_turn() {
         let open = Extent { blocks: 0, complete: false };
         let progress = Progress::new(&[open, Extent::whole(0)], 1, 10);
-        let mut sequencer = Sequencer::new(&progress);
+        let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         for block in 0..3 {
             assert_eq!(sequencer.current().map(|step| (step.split, step.block)), Some((0, block)));
             assert_eq!(sequencer.advance(&progress), None);

@@ -1,5 +1,6 @@
 //! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
 
+pub mod drive;
 mod output;
 mod overlap;
 mod quarantine;
@@ -8,25 +9,23 @@ mod warnings;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use crate::error::{Error, Result};
-use crate::exchange::mesh;
-use crate::exchange::progress::Progress;
-use crate::io::uring::{self, Executor};
+use crate::error::Result;
+use crate::io::uring::Executor;
 use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{JobPlan, SinkSpec};
-use crate::shard::findings::Findings;
-use crate::shard::program::Program;
-use crate::shard::reader::{AsideOutput, SplitEntry};
-use crate::shard::{Output, Shard, ShardParts, Work};
-use crate::source::{self, Aside, Extent, Wake};
+use crate::shard::columns::findings::Findings;
+use crate::shard::columns::program::Program;
+use crate::shard::columns::scan::SplitEntry;
+use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, Output};
+use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
+use drive::{Course, Events, Listener};
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
@@ -107,8 +106,8 @@ pub struct NoReport;
 
 impl Report for NoReport {}
 
-/// What shards tell the thread that runs the job.
-enum Event {
+/// What the shards of SQL tell the thread that runs the job.
+enum Told {
     Rows {
         sink: usize,
         seq: u64,
@@ -122,19 +121,9 @@ enum Event {
         split: usize,
         aside: Aside,
     },
-    Ended {
-        result: Result<Findings>,
-    },
 }
 
-/// How often the job's thread looks up when nothing happens.
-const WATCH_INTERVAL: Duration = Duration::from_millis(100);
-/// A sleeping shard looks around at least this often, should a wake-up ever be missed.
-const SLEEP_LIMIT: Duration = Duration::from_millis(20);
-/// How long a shard waits for room in a queue before it tries again.
-const ROOM_WAIT: Duration = Duration::from_micros(50);
-/// Batches on their way from shards to the job's thread: a slow reader of results slows the job.
-const RESULT_BATCHES: usize = 64;
+type Teller = drive::Teller<Told, Findings>;
 
 /// Runs the plan to its end.
 ///
@@ -244,56 +233,32 @@ fn open_splits(
 }
 
 fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report: &mut dyn Report) -> Result<Outcome> {
-    let &Running { program, splits, sinks, shards, options, started } = running;
-    let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
-    let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
-    let progress = Arc::new(Progress::new(&extents, shards, in_flight));
+    let &Running { program, splits, sinks, shards, options, .. } = running;
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
-    let (events, inbox) = bounded(RESULT_BATCHES);
-    let mut bodies = Vec::new();
-    let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
-    let wake: Wake = endpoints[0].waker().into();
-    splits.iter().for_each(|entry| entry.split.start(&wake, splits.len() == 1));
-    for (shard, endpoint) in endpoints.into_iter().enumerate() {
-        let outputs = open_outputs(sinks, shard, &events)?;
-        let parts = ShardParts {
+    let layout = program.layout(splits);
+    let events = Events::new();
+    let mut flows = Vec::new();
+    for (shard, metrics) in metrics.iter().enumerate() {
+        let parts = ColumnsParts {
             program: program.clone(),
-            progress: progress.clone(),
+            layout: layout.clone(),
             splits: splits.clone(),
-            endpoint,
-            outputs,
-            aside: quarantine.as_ref().map(|_| Box::new(quarantine::Sending(events.clone())) as Box<dyn AsideOutput>),
-            metrics: metrics[shard].clone(),
+            outputs: open_outputs(sinks, shard, &events)?,
+            aside: quarantine.as_ref().map(|_| Box::new(quarantine::Sending(events.teller())) as Box<dyn AsideOutput>),
+            metrics: metrics.clone(),
         };
-        let (progress, events) = (progress.clone(), events.clone());
-        bodies.push(move || {
-            let run = std::panic::AssertUnwindSafe(|| run_shard(parts, &progress));
-            let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-            // The job's thread listens until the last shard has said this.
-            let _ = events.send(Event::Ended { result });
-        });
+        flows.push(move || Columns::new(parts));
     }
-    drop(events);
-    let uring = use_uring(options, shards, report);
-    let handles = uring::spawn_shards(bodies, uring).map_err(|error| Error::io("start", "a shard's thread", error));
-    if handles.is_err() {
-        progress.stop();
-    }
-    let bytes_total = splits.iter().map(|entry| entry.split.bytes()).sum();
-    let snapshot =
-        || Snapshot { totals: Totals::of(metrics.iter().map(Arc::as_ref)), bytes_total, elapsed: started.elapsed() };
+    let extents = splits.iter().map(|entry| entry.split.extent()).collect();
+    let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
-    let mut receiving = Receiving { ordered: Ordered::default(), quarantine, findings, program, splits };
-    let outcome = watch(&inbox, &progress, &mut receiving, &options.cancel, &snapshot, report);
-    for handle in handles? {
-        if handle.join().is_err() {
-            return Err(Error::internal("a shard's thread panicked"));
-        }
-    }
-    outcome?;
+    let ordered = Ordered::default();
+    let mut receiving = Receiving { running, metrics: &metrics, ordered, quarantine, findings, report };
+    let course = Course { layout, extents, start: columns::START };
+    drive::drive(course, options, flows, begin, events, &mut receiving)?;
     let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
     let written: Vec<u64> = (0..sinks.len()).map(written).collect();
-    let (totals, findings) = (snapshot().totals, &receiving.findings);
+    let (totals, findings) = (receiving.snapshot().totals, &receiving.findings);
     let ended = Ended { running, findings, totals: &totals, written: &written };
     let warnings = warnings::warnings(&ended);
     Ok(Outcome { totals, written, warnings })
@@ -307,124 +272,60 @@ struct Outcome {
     warnings: Vec<String>,
 }
 
-fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Sender<Event>) -> Result<Vec<Box<dyn Output>>> {
-    sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events)).collect()
-}
-
-fn use_uring(options: &RunOptions, shards: usize, report: &mut dyn Report) -> bool {
-    if options.executor == Executor::Threads {
-        return false;
-    }
-    let why_not = uring::why_not(shards);
-    if let Some(why) = &why_not {
-        report
-            .notice(&format!("io_uring cannot be used here ({why}); running on plain threads, with the same results"));
-    }
-    why_not.is_none()
-}
-
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    Error::internal(format!("a shard failed: {text}"))
-}
-
-fn run_shard(parts: ShardParts, progress: &Progress) -> Result<Findings> {
-    let mut shard = Shard::new(parts)?;
-    let parker = shard.take_parker();
-    while !progress.is_stopped() {
-        match shard.step()? {
-            Work::Done => {}
-            Work::Finished => break,
-            Work::Waiting => {
-                let limit = if shard.is_kept_back() { ROOM_WAIT } else { SLEEP_LIMIT };
-                match &parker {
-                    Some(parker) => parker.park_timeout(limit),
-                    None => std::thread::yield_now(),
-                }
-            }
-        }
-    }
-    Ok(shard.take_findings())
+fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Events<Told, Findings>) -> Result<Vec<Box<dyn Output>>> {
+    sinks.iter().enumerate().map(|(index, sink)| sink.output(index, shard, events.teller())).collect()
 }
 
 /// What the job's thread puts in order.
 struct Receiving<'a> {
+    running: &'a Running<'a>,
+    metrics: &'a [Arc<ShardMetrics>],
     ordered: Ordered,
     quarantine: Option<&'a mut Quarantine>,
     findings: Findings,
-    program: &'a Program,
-    splits: &'a [SplitEntry],
+    report: &'a mut dyn Report,
 }
 
 impl Receiving<'_> {
-    /// Hands out what belongs to the first `blocks` blocks.
-    fn release(&mut self, blocks: u64, report: &mut dyn Report) -> Result<()> {
-        if let Some(quarantine) = &mut self.quarantine {
-            quarantine.release(blocks, self.program, self.splits)?;
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            totals: Totals::of(self.metrics.iter().map(Arc::as_ref)),
+            bytes_total: self.running.splits.iter().map(|entry| entry.split.bytes()).sum(),
+            elapsed: self.running.started.elapsed(),
         }
-        self.ordered.release(blocks, self.program, report)
     }
 }
 
-/// Takes events until every shard has ended; the first error stops the others.
-fn watch(
-    inbox: &Receiver<Event>,
-    progress: &Progress,
-    receiving: &mut Receiving<'_>,
-    cancel: &AtomicBool,
-    snapshot: &dyn Fn() -> Snapshot,
-    report: &mut dyn Report,
-) -> Result<()> {
-    let mut outcome = Ok(());
-    let mut next_report = Instant::now() + WATCH_INTERVAL;
-    loop {
-        // Read before the channel is: what these blocks gave is in the channel by now.
-        let complete = progress.completed_by_all();
-        let event = inbox.recv_timeout(WATCH_INTERVAL);
-        let mut next = match event {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => break,
-        };
-        while let Some(event) = next {
-            match event {
-                Event::Rows { sink, seq, order, shard, batch } => {
-                    receiving.ordered.insert((seq, order, shard), sink, batch);
+impl Listener<Told, Findings> for Receiving<'_> {
+    fn notice(&mut self, text: &str) {
+        self.report.notice(text);
+    }
+
+    fn told(&mut self, what: Told) {
+        match what {
+            Told::Rows { sink, seq, order, shard, batch } => self.ordered.insert((seq, order, shard), sink, batch),
+            Told::Aside { seq, split, aside } => {
+                if let Some(quarantine) = &mut self.quarantine {
+                    quarantine.insert(seq, split, aside);
                 }
-                Event::Aside { seq, split, aside } => {
-                    if let Some(quarantine) = &mut receiving.quarantine {
-                        quarantine.insert(seq, split, aside);
-                    }
-                }
-                Event::Ended { result: Ok(found) } => {
-                    receiving.findings = std::mem::take(&mut receiving.findings).and(found);
-                }
-                Event::Ended { result: Err(error) } => fail(&mut outcome, Err(error), progress),
             }
-            next = inbox.try_recv().ok();
-        }
-        if outcome.is_ok() {
-            fail(&mut outcome, receiving.release(complete, report), progress);
-        }
-        if cancel.load(Ordering::Relaxed) {
-            fail(&mut outcome, Err(Error::cancelled()), progress);
-        }
-        if Instant::now() >= next_report {
-            let result = report.progress(&snapshot());
-            fail(&mut outcome, result, progress);
-            next_report = Instant::now() + WATCH_INTERVAL;
         }
     }
-    outcome?;
-    receiving.release(u64::MAX, report)
-}
 
-fn fail(outcome: &mut Result<()>, result: Result<()>, progress: &Progress) {
-    if result.is_err() {
-        progress.stop();
-        if outcome.is_ok() {
-            *outcome = result;
+    fn ended(&mut self, found: Findings) {
+        self.findings = std::mem::take(&mut self.findings).and(found);
+    }
+
+    fn release(&mut self, blocks: u64) -> Result<()> {
+        let Running { program, splits, .. } = *self.running;
+        if let Some(quarantine) = &mut self.quarantine {
+            quarantine.release(blocks, program, splits)?;
         }
+        self.ordered.release(blocks, program, self.report)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let snapshot = self.snapshot();
+        self.report.progress(&snapshot)
     }
 }

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use crossbeam::channel::Sender;
 
-use super::{Event, Report};
-use crate::error::{Error, Result};
+use super::{Report, Teller, Told};
+use crate::error::Result;
 use crate::plan::{SinkConnector, SinkSpec};
-use crate::shard::Output;
-use crate::shard::program::Program;
+use crate::shard::columns::Output;
+use crate::shard::columns::program::Program;
 use crate::sink::{self, Sink, SinkWriter};
 
 /// A sink of a running job.
@@ -37,10 +36,10 @@ impl OpenSink {
             sink.abort();
         }
     }
-    pub(super) fn output(&self, index: usize, shard: usize, events: &Sender<Event>) -> Result<Box<dyn Output>> {
+    pub(super) fn output(&self, index: usize, shard: usize, teller: Teller) -> Result<Box<dyn Output>> {
         Ok(match self {
             OpenSink::Own(sink) => Box::new(OwnOutput(sink.writer(shard)?)),
-            OpenSink::Caller => Box::new(CallerOutput { sink: index, shard, events: events.clone() }),
+            OpenSink::Caller => Box::new(CallerOutput { sink: index, shard, teller }),
         })
     }
 }
@@ -59,14 +58,13 @@ impl Output for OwnOutput {
 struct CallerOutput {
     sink: usize,
     shard: usize,
-    events: Sender<Event>,
+    teller: Teller,
 }
 
 impl Output for CallerOutput {
     fn write(&mut self, seq: u64, order: i64, batch: &RecordBatch) -> Result<()> {
-        let event = Event::Rows { sink: self.sink, seq, order, shard: self.shard, batch: batch.clone() };
-        // The job's thread listens until all shards have ended.
-        self.events.send(event).map_err(|_| Error::internal("nobody takes the results"))
+        let rows = Told::Rows { sink: self.sink, seq, order, shard: self.shard, batch: batch.clone() };
+        self.teller.tell(rows)
     }
     fn finish(self: Box<Self>) -> Result<()> {
         Ok(())

@@ -8,22 +8,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crossbeam::channel::Sender;
-
-use super::Event;
+use super::{Teller, Told};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, ScanSpec};
-use crate::shard::program::Program;
-use crate::shard::reader::{AsideOutput, SplitEntry};
+use crate::shard::columns::AsideOutput;
+use crate::shard::columns::program::Program;
+use crate::shard::columns::scan::SplitEntry;
 use crate::source::{Aside, Position, Reason, Rejected, Stretch};
 
 /// Sends what a shard's blocks set aside to the job's thread.
-pub(super) struct Sending(pub Sender<Event>);
+pub(super) struct Sending(pub Teller);
 
 impl AsideOutput for Sending {
     fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()> {
-        let event = Event::Aside { seq, split, aside };
-        self.0.send(event).map_err(|_| Error::internal("nobody takes what is set aside"))
+        self.0.tell(Told::Aside { seq, split, aside })
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Outcome, Running};
 use crate::metrics::Totals;
-use crate::shard::program::Program;
+use crate::shard::columns::program::Program;
 use crate::watermark::WatermarkRule;
 
 /// The figures of a finished job. `read = used + filtered + late + malformed + quarantined`.

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use super::Running;
 use crate::metrics::Totals;
 use crate::plan::{SinkSpec, WindowSpec};
-use crate::shard::findings::{Findings, find_move};
-use crate::shard::program::{Branch, Program, Target};
-use crate::shard::reader::ScanContext;
+use crate::shard::columns::findings::{Findings, find_move};
+use crate::shard::columns::program::{Branch, Program, Target};
+use crate::shard::columns::scan::ScanContext;
 use crate::time::Watermark;
 
 /// The years 2000 to 2100 in seconds since 1970. Times of the same years in other units are in other ranges, so that

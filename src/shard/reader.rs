@@ -1,47 +1,11 @@
-//! The reading side of a shard: claims blocks, decodes them, and keeps each until its turn.
+//! The reading side of a shard: claims blocks, has them read, and keeps each until its turn.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::{DataType as ArrowType, Int64Type, SchemaRef, TimeUnit};
-
-use super::chain;
+use super::dataflow::Dataflow;
 use crate::error::{Error, Result};
 use crate::exchange::progress::Progress;
-use crate::exchange::sequence::Sequencer;
-use crate::expr::{EvalContext, Expr};
-use crate::plan::ScanSpec;
-use crate::source::{Aside, BlockStats, Position, Reason, Rejected, Split};
-use crate::time::Watermark;
-use crate::watermark::{Peaks, WatermarkRule};
-
-/// A file of a branch's table.
-#[derive(Clone)]
-pub struct SplitEntry {
-    pub branch: usize,
-    pub split: Arc<dyn Split>,
-}
-
-/// A batch of a scan's columns.
-pub struct ScanBatch {
-    pub rows: RecordBatch,
-    /// The watermark expression of each row in milliseconds, for tables that have one.
-    pub watermarks: Option<Int64Array>,
-    pub peaks: Peaks,
-}
-
-/// A block between its decoding and its turn.
-pub struct Block {
-    pub split: usize,
-    pub block: usize,
-    pub batches: Vec<ScanBatch>,
-    pub stats: BlockStats,
-    /// Rows taken out because their event time is NULL.
-    pub null_times: u64,
-    /// Its watermark has been told to the others.
-    published: bool,
-}
+use crate::exchange::sequence::{Sequencer, Step};
 
 /// A block that waits for the state in which it begins.
 struct Claim {
@@ -49,40 +13,40 @@ struct Claim {
     block: usize,
 }
 
+/// A block between its reading and its turn.
+struct Held<B> {
+    split: usize,
+    block: usize,
+    rows: B,
+    /// Its watermark has been told to the others.
+    published: bool,
+}
+
 /// One shard's reader.
-pub struct Reader {
+pub(super) struct Reader<B> {
     progress: Arc<Progress>,
-    splits: Arc<Vec<SplitEntry>>,
     claim: Option<Claim>,
-    pending: Vec<Block>,
+    pending: Vec<Held<B>>,
     /// Blocks that could not be read. The error waits for the block's turn, so that the first one in the order is
     /// reported, whoever comes upon another one earlier.
     failed: Vec<(Claim, Error)>,
     /// Per split: the state at the entry of block `known.0` is `known.1`.
     entries: Vec<(usize, u8)>,
-    /// Rows without an event time are taken out instead of failing the job.
-    set_aside: bool,
 }
 
-/// Takes what the blocks of a shard set aside.
-pub trait AsideOutput: Send {
-    /// `seq`: the place of the block in the order.
-    fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()>;
-}
-
-/// Decoded blocks that a shard may hold besides the one whose turn it is.
+/// Blocks that a shard may have read besides the one whose turn it is.
 const AHEAD_PER_SHARD: usize = 2;
 /// Splits, by turn, among which a shard looks for a block to read ahead.
 const SPLITS_CONSIDERED: usize = 16;
 
-impl Reader {
-    pub fn new(progress: Arc<Progress>, splits: Arc<Vec<SplitEntry>>, set_aside: bool) -> Self {
-        let entries = vec![(0, 0); splits.len()];
-        Reader { progress, splits, claim: None, pending: Vec::new(), failed: Vec::new(), entries, set_aside }
+impl<B> Reader<B> {
+    pub fn new(progress: Arc<Progress>) -> Self {
+        let entries = vec![(0, 0); progress.split_count()];
+        Reader { progress, claim: None, pending: Vec::new(), failed: Vec::new(), entries }
     }
 
     /// Claims a block if there is one to claim, and tells the others how its state changes. True if it did.
-    pub fn claim(&mut self, sequencer: &Sequencer) -> bool {
+    pub fn claim<F: Dataflow<Block = B>>(&mut self, sequencer: &Sequencer, flow: &F) -> bool {
         if self.claim.is_some() {
             return false;
         }
@@ -97,8 +61,8 @@ impl Reader {
             // splits, so only little of one split is read ahead.
             let near = alone || block < sequencer.sequenced(split) + 2;
             let wanted = its_turn || (ahead_allowed && near);
-            if wanted && self.is_there(split, block) && self.progress.claim(split, block) {
-                self.probe(Claim { split, block });
+            if wanted && self.is_there(split, block, flow) && self.progress.claim(split, block) {
+                self.probe(Claim { split, block }, flow);
                 return true;
             }
         }
@@ -106,18 +70,18 @@ impl Reader {
     }
 
     /// Whether the block can be claimed; a split that is still growing is asked for it.
-    fn is_there(&self, split: usize, block: usize) -> bool {
+    fn is_there<F: Dataflow<Block = B>>(&self, split: usize, block: usize, flow: &F) -> bool {
         let extent = self.progress.extent(split);
         if block < extent.blocks || extent.complete {
             return block < extent.blocks;
         }
-        let extent = self.splits[split].split.extend();
+        let extent = flow.extend(split);
         self.progress.note(split, extent);
         block < extent.blocks
     }
 
-    fn probe(&mut self, claim: Claim) {
-        match self.splits[claim.split].split.probe(claim.block) {
+    fn probe<F: Dataflow<Block = B>>(&mut self, claim: Claim, flow: &F) {
+        match flow.probe(claim.split, claim.block) {
             Ok(transition) => {
                 self.progress.publish_transition(claim.split, claim.block, transition);
                 self.claim = Some(claim);
@@ -126,71 +90,42 @@ impl Reader {
         }
     }
 
-    /// Decodes the claimed block if the state in which it begins is known. True if it did.
-    pub fn decode<'a>(
-        &mut self,
-        scan_of: &dyn Fn(usize) -> ScanContext<'a>,
-        batch_rows: usize,
-        rule: WatermarkRule,
-    ) -> Result<bool> {
-        let Some(Claim { split, block }) = self.claim else { return Ok(false) };
-        let Some(entry) = self.entry_state(split, block) else { return Ok(false) };
-        let source = self.splits[split].split.clone();
-        let scan = scan_of(self.splits[split].branch);
-        let mut batches = Vec::new();
-        let mut null_times = NullTimes::new(self.set_aside);
-        let result = source.decode(block, entry, batch_rows, &mut |batch| {
-            let rows = scan.evaluate(&batch, &mut null_times).map_err(|fault| match fault {
-                Fault::NullTime(row) => null_time(&scan, source.as_ref(), (block, entry), row),
-                Fault::Error(error) => error.in_file(source.name()),
-            })?;
-            batches.push(rows);
-            Ok(())
-        });
+    /// Has the claimed block read if the state in which it begins is known. True if it did.
+    pub fn read<F: Dataflow<Block = B>>(&mut self, flow: &mut F) -> bool {
+        let Some(Claim { split, block }) = self.claim else { return false };
+        let Some(entry) = self.entry_state(split, block) else { return false };
         self.claim = None;
-        let null_times = null_times.rows;
-        let result = result.and_then(|stats| with_null_times(stats, source.as_ref(), (block, entry), &null_times));
-        source.release(block);
-        let stats = match result {
-            Ok(stats) => stats,
-            Err(error) => {
-                self.failed.push((Claim { split, block }, error));
-                return Ok(true);
+        match flow.read(split, block, entry) {
+            Ok(rows) => {
+                let peaks = flow.peaks(&rows);
+                if let Some(peaks) = peaks {
+                    self.progress.publish_second(split, block, peaks.second);
+                    self.progress.publish_watermark(split, block, peaks.first);
+                }
+                self.pending.push(Held { split, block, rows, published: peaks.is_some() });
             }
-        };
-        let published = rule.is_prefix_maximum();
-        if published {
-            // The watermark follows every row: after the block it is the highest of their values.
-            let peaks = batches.iter().fold(Peaks::NONE, |peaks, batch| peaks.and(batch.peaks));
-            self.progress.publish_second(split, block, peaks.second);
-            self.progress.publish_watermark(split, block, peaks.first);
+            Err(error) => self.failed.push((Claim { split, block }, error)),
         }
-        self.pending.push(Block { split, block, batches, stats, null_times: null_times.len() as u64, published });
-        Ok(true)
+        true
     }
 
     /// The block, if this shard holds the one whose turn it is; its watermark is published by then.
     ///
     /// # Errors
-    /// What kept the block from being decoded.
-    pub fn take_turn(
-        &mut self,
-        split: usize,
-        block: usize,
-        start: Watermark,
-        rule: WatermarkRule,
-    ) -> Result<Option<Block>> {
+    /// What kept the block from being read.
+    pub fn take_turn<F: Dataflow<Block = B>>(&mut self, step: &Step, flow: &mut F) -> Result<Option<B>> {
+        let &Step { split, block, start, .. } = step;
         if let Some(index) = self.failed.iter().position(|(claim, _)| (claim.split, claim.block) == (split, block)) {
             return Err(self.failed.swap_remove(index).1);
         }
         let Some(index) = self.pending.iter().position(|held| (held.split, held.block) == (split, block)) else {
             return Ok(None);
         };
-        let held = self.pending.swap_remove(index);
+        let mut held = self.pending.swap_remove(index);
         if !held.published {
-            self.progress.publish_watermark(split, block, after(rule, start, &held.batches).0);
+            self.progress.publish_watermark(split, block, flow.after(&mut held.rows, start).0);
         }
-        Ok(Some(held))
+        Ok(Some(held.rows))
     }
 
     /// Follows the state of a split past a block that has had its turn, before another block takes its place among
@@ -213,172 +148,5 @@ impl Reader {
         }
         self.entries[split] = (known, state);
         Some(state)
-    }
-}
-
-/// Adds the rows of a block that have no event time to what it sets aside.
-fn with_null_times(
-    mut stats: BlockStats,
-    source: &dyn Split,
-    (block, entry): (usize, u8),
-    rows: &[u64],
-) -> Result<BlockStats> {
-    if !rows.is_empty() {
-        let records = source.records(block, entry, rows)?.into_iter();
-        let rejected = &mut stats.aside.rejected;
-        rejected.extend(records.map(|(position, text)| Rejected { position, reason: Reason::NullTime, text }));
-        rejected.sort_by_key(|rejected| rejected.position.order());
-    }
-    Ok(stats)
-}
-
-/// The error of a row of a block; says where its record stands.
-#[cold]
-fn null_time(scan: &ScanContext, source: &dyn Split, (block, entry): (usize, u8), row: u64) -> Error {
-    let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
-    let what = format!("the event time `{column}` of table {} is NULL", scan.spec.table);
-    let record = match source.records(block, entry, &[row]) {
-        Ok(records) => records.into_iter().next(),
-        Err(error) => return error,
-    };
-    let error = match record.as_ref().map(|(position, _)| place_of(source, block, *position)) {
-        Some((line, Some(column))) => Error::data(what).at(line, column),
-        Some((row, None)) => Error::data(format!("row {row}: {what}")),
-        None => Error::data(what),
-    };
-    let computed = scan
-        .spec
-        .watermark
-        .as_ref()
-        .is_some_and(|watermark| !matches!(scan.spec.columns[watermark.time], Expr::Column { .. }));
-    let unit = record.as_ref().filter(|_| computed).and_then(|(_, text)| fine_epoch(text));
-    error.in_file(source.name()).help(unit.map_or_else(
-        || {
-            format!(
-                "repair or filter such rows before they are read, make `{column}` a computed column, for example \
-                 COALESCE(…), or set 'transom.quarantine.path' to a file that takes them"
-            )
-        },
-        |(number, unit, divisor)| {
-            format!(
-                "{number} looks like {unit} since 1970, and TO_TIMESTAMP_LTZ gives NULL beyond the year 9999: divide by \
-                 {divisor} to get milliseconds; 'transom.quarantine.path' sets such rows aside"
-            )
-        },
-    ))
-}
-
-/// A number in a record that is a time of our days in a unit that is too fine for TO_TIMESTAMP_LTZ: the number, the
-/// unit, and what makes milliseconds of it.
-fn fine_epoch(text: &str) -> Option<(&str, &'static str, i64)> {
-    text.split(|c: char| !c.is_ascii_digit()).find_map(|number| match (number.len(), number.as_bytes().first()?) {
-        (16, b'1' | b'2') => Some((number, "microseconds", 1_000)),
-        (19, b'1' | b'2') => Some((number, "nanoseconds", 1_000_000)),
-        _ => None,
-    })
-}
-
-/// Line and column of a position in a block; for a format that is no text the number of the row alone.
-pub(super) fn place_of(source: &dyn Split, block: usize, position: Position) -> (u64, Option<u64>) {
-    match position {
-        Position::Text(stretch) => {
-            let (line, column) = source.text_before(block).then(stretch).place();
-            (line, Some(column))
-        }
-        Position::Place(line, column) => (line, Some(column)),
-        Position::Row(row) => (row, None),
-    }
-}
-
-fn after(rule: WatermarkRule, start: Watermark, batches: &[ScanBatch]) -> Watermark {
-    let watermarks = batches.iter().filter_map(|batch| batch.watermarks.as_ref());
-    watermarks.fold(start, |current, values| rule.after(current, values))
-}
-
-/// What it takes to turn decoded columns into a scan's columns.
-pub struct ScanContext<'a> {
-    pub spec: &'a ScanSpec,
-    pub schema: &'a SchemaRef,
-    pub context: &'a EvalContext,
-}
-
-/// The rows of a block that have no event time.
-pub(super) struct NullTimes {
-    /// Rows of the batches before.
-    rows_before: u64,
-    rows: Vec<u64>,
-    /// They are taken out; else the first one is a fault.
-    set_aside: bool,
-}
-
-enum Fault {
-    NullTime(u64),
-    Error(Error),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Fault::Error(error)
-    }
-}
-
-impl ScanContext<'_> {
-    /// Without the rows that have no event time.
-    pub(super) fn evaluate_all(&self, physical: &RecordBatch, null_times: &mut NullTimes) -> Result<ScanBatch> {
-        self.evaluate(physical, null_times).map_err(|fault| match fault {
-            Fault::NullTime(row) => Error::internal(format!("row {row} was not taken out")),
-            Fault::Error(error) => error,
-        })
-    }
-
-    fn evaluate(&self, physical: &RecordBatch, null_times: &mut NullTimes) -> std::result::Result<ScanBatch, Fault> {
-        let rows = chain::project(&self.spec.columns, self.schema, physical, self.context)?;
-        let Some(watermark) = &self.spec.watermark else {
-            return Ok(ScanBatch { rows, watermarks: None, peaks: Peaks::NONE });
-        };
-        let rows = null_times.take_out(rows, watermark.time)?;
-        let values = watermark.expression.eval(&rows, self.context)?;
-        let milliseconds = arrow::compute::cast(&values, &ArrowType::Timestamp(TimeUnit::Millisecond, None))
-            .and_then(|values| arrow::compute::cast(&values, &ArrowType::Int64))
-            .map_err(Error::from)?;
-        let watermarks = milliseconds.as_primitive::<Int64Type>().clone();
-        Ok(ScanBatch { rows, peaks: Peaks::of(&watermarks), watermarks: Some(watermarks) })
-    }
-}
-
-impl NullTimes {
-    pub fn new(set_aside: bool) -> Self {
-        NullTimes { rows_before: 0, rows: Vec::new(), set_aside }
-    }
-
-    /// Those taken out so far, numbered from 0 as the split hands them out.
-    pub fn rows(&self) -> &[u64] {
-        &self.rows
-    }
-
-    /// The rows that have a time.
-    fn take_out(&mut self, rows: RecordBatch, time: usize) -> std::result::Result<RecordBatch, Fault> {
-        let before = self.rows_before;
-        self.rows_before += rows.num_rows() as u64;
-        let Some(nulls) = rows.column(time).nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(rows) };
-        let mut null_rows = (0..nulls.len()).filter(|&row| nulls.is_null(row)).map(|row| before + row as u64);
-        if !self.set_aside {
-            return Err(Fault::NullTime(null_rows.next().unwrap_or(before)));
-        }
-        self.rows.extend(null_rows);
-        let keep = BooleanArray::new(nulls.inner().clone(), None);
-        Ok(filter_record_batch(&rows, &keep).map_err(Error::from)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fine_epoch_is_known_by_its_length() {
-        assert_eq!(fine_epoch("a,1714564801000000,7"), Some(("1714564801000000", "microseconds", 1_000)));
-        assert_eq!(fine_epoch("{\"t\":1714564801000000000}").map(|found| found.1), Some("nanoseconds"));
-        assert_eq!(fine_epoch("a,1714564801000,12345678901234567,"), None);
     }
 }

@@ -19,17 +19,35 @@ impl Watermark {
     /// Where SQL's watermark starts; it only moves up from here (`docs/semantics.md`).
     pub const SQL_START: Watermark = Watermark(0);
 
-    /// What operators see of a watermark that started at [`Watermark::SQL_START`]: nothing until it
-    /// has moved, so that no row before 1970 is late.
-    #[inline]
-    pub fn emitted(self) -> Watermark {
-        if self > Watermark::SQL_START { self } else { Watermark::MIN }
-    }
-
     /// True when a window that ends at `end` (exclusive) has fired at this watermark.
     #[inline]
     pub fn closes(self, end: EventTime) -> bool {
         self.0 >= end.saturating_sub(1)
+    }
+}
+
+/// Where the watermark of a split starts, and from when on operators hear of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatermarkStart {
+    /// SQL's: at [`Watermark::SQL_START`]. Operators hear nothing until it has moved, so that no row before 1970 is late.
+    Sql,
+    /// That of DataStream programs: at [`Watermark::MIN`]. Every value counts.
+    DataStream,
+}
+
+impl WatermarkStart {
+    /// Before the first row.
+    pub const fn watermark(self) -> Watermark {
+        match self {
+            WatermarkStart::Sql => Watermark::SQL_START,
+            WatermarkStart::DataStream => Watermark::MIN,
+        }
+    }
+
+    /// What operators see of a watermark that started here: [`Watermark::MIN`] as long as it says nothing.
+    #[inline]
+    pub fn emitted(self, watermark: Watermark) -> Watermark {
+        if watermark > self.watermark() { watermark } else { Watermark::MIN }
     }
 }
 

@@ -73,11 +73,9 @@ impl Scale {
     }
 
     /// Windows that end at or before the horizon have fired at this watermark.
-    ///
-    /// SQL's watermark starts at 0 and only moves up, so that 0 and less say nothing: before 1970 nothing is late.
     pub fn horizon(&mut self, watermark: Watermark) -> i64 {
         let Watermark(instant) = watermark;
-        if watermark <= Watermark::SQL_START {
+        if watermark == Watermark::MIN {
             return i64::MIN;
         }
         if self.zone.is_none() || instant == i64::MAX {
@@ -203,9 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn a_start_of_0_says_nothing_and_the_limits_hold() {
+    fn the_lowest_watermark_says_nothing_and_the_limits_hold() {
         for mut scale in [Scale::new(None).unwrap(), scale("Europe/Berlin")] {
-            assert_eq!(scale.horizon(Watermark::SQL_START), i64::MIN);
+            assert_eq!(scale.horizon(Watermark::MIN), i64::MIN);
             assert_eq!(scale.horizon(Watermark::MAX), i64::MAX);
             scale.local(i64::MIN);
             scale.local(i64::MAX);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::batch::Mark;
 use crate::key::KeyHash;
 use crate::time::{EventTime, Watermark};
-use crate::windowing::output::Place;
+use crate::windowing::output::{Place, Places};
 
 /// The watermark of a split through one of its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct StageTimes {
     pub block: Arc<BlockTimes>,
     /// The lowest watermark of the stage's other inputs.
     pub others: Watermark,
+    /// The stage's own before the block: it never goes back.
+    pub reached: Watermark,
 }
 
 impl StageTimes {
@@ -48,8 +50,13 @@ impl StageTimes {
         let row = self.block.before.partition_point(|&before| before < time);
         Place::of_timer(row as u32, time, hash)
     }
+    /// Of the move by which it reached `time`.
+    pub fn reached(&self, time: EventTime) -> Watermark {
+        let row = self.block.before.partition_point(|&before| before < time);
+        self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
+    }
     fn at(&self, watermark: EventTime) -> Watermark {
-        Watermark(watermark).min(self.others)
+        Watermark(watermark).min(self.others).max(self.reached)
     }
 }
 
@@ -61,7 +68,7 @@ pub struct KeyedBatch<K, T> {
     pub values: Vec<T>,
     /// Milliseconds.
     pub timestamps: Vec<EventTime>,
-    pub places: Vec<Place>,
+    pub places: Places,
     /// Before row `mark.row` of the batch is looked at, the operator's watermark is `mark.watermark`. Which rows have
     /// one, [`MarkRule`](crate::windowing::operator::MarkRule) says. Ascending; watermarks ascend too.
     pub marks: Vec<Mark>,
@@ -74,6 +81,11 @@ impl<K, T> KeyedBatch<K, T> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+    /// The place of row `row` of the batch.
+    #[inline]
+    pub fn place(&self, row: usize) -> Place {
+        self.places.of(row, self.hashes[row])
+    }
 }
 
 impl<K, T> Default for KeyedBatch<K, T> {
@@ -83,7 +95,7 @@ impl<K, T> Default for KeyedBatch<K, T> {
             hashes: Vec::new(),
             values: Vec::new(),
             timestamps: Vec::new(),
-            places: Vec::new(),
+            places: Places::default(),
             marks: Vec::new(),
         }
     }

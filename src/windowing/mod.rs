@@ -6,6 +6,7 @@
 //!
 //! Everything here is plain synchronous code of one shard. What travels between shards is a [`batch::KeyedBatch`].
 
+pub mod aggregates;
 pub mod assigner;
 pub mod batch;
 pub mod contract;
@@ -14,7 +15,7 @@ pub mod function;
 pub mod hash;
 pub mod operator;
 pub mod output;
-mod span;
+pub(crate) mod span;
 pub mod trigger;
 pub mod window;
 

@@ -31,6 +31,44 @@ impl Place {
     }
 }
 
+/// The places of the rows of a batch.
+#[derive(Debug, Clone)]
+pub enum Places {
+    /// Rows of a block one after the other, from this one.
+    From(u32),
+    /// These rows of a block.
+    Rows(Vec<u32>),
+    /// Records with causes of their own.
+    Each(Vec<Place>),
+}
+
+impl Places {
+    /// Of row `index` of the batch, whose key hashes to `hash`.
+    #[inline]
+    pub fn of(&self, index: usize, hash: KeyHash) -> Place {
+        match self {
+            Places::From(first) => Place::of_row(first + index as u32, hash),
+            Places::Rows(rows) => Place::of_row(rows[index], hash),
+            Places::Each(places) => Place { hash, ..places[index] },
+        }
+    }
+
+    /// Those of some of the rows; a row may be named several times.
+    pub fn select(&self, rows: &[u32]) -> Places {
+        match self {
+            Places::From(first) => Places::Rows(rows.iter().map(|row| first + row).collect()),
+            Places::Rows(all) => Places::Rows(rows.iter().map(|&row| all[row as usize]).collect()),
+            Places::Each(all) => Places::Each(rows.iter().map(|&row| all[row as usize]).collect()),
+        }
+    }
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Places::Rows(Vec::new())
+    }
+}
+
 /// Records in columns: values, timestamps, and the places of their causes.
 #[derive(Debug, Clone)]
 pub struct Records<T> {

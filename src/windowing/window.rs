@@ -13,6 +13,10 @@ pub trait Window: Clone + Ord + Hash + Debug + Send + Sync + 'static {
     fn as_time_window(&self) -> Option<TimeWindow> {
         None
     }
+    /// The window that is a stretch of time, for kinds of windows that are.
+    fn of_time_window(_window: TimeWindow) -> Option<Self> {
+        None
+    }
 }
 
 /// All times from `start` to `end`, without `end`. Milliseconds since 1970.
@@ -44,6 +48,9 @@ impl Window for TimeWindow {
     }
     fn as_time_window(&self) -> Option<TimeWindow> {
         Some(*self)
+    }
+    fn of_time_window(window: TimeWindow) -> Option<Self> {
+        Some(window)
     }
 }
 

@@ -17,6 +17,7 @@ use super::*;
 use crate::aggregate::{AggregateCall, AggregateKind, resolve};
 use crate::batch::Mark;
 use crate::state::hash_keys;
+use crate::time::WatermarkStart;
 use crate::types::{Field, Schema, Type};
 
 /// One input row: time, two keys, a number, a double, a string, a condition, a decimal in thousandths.
@@ -161,17 +162,19 @@ fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) -> Resu
 pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_rows: usize) -> Answer {
     let mut operator = operator(spec).unwrap();
     let mut deadlines = Deadlines::new(spec).unwrap();
-    let (mut out, mut ends, mut watermark) = (Vec::new(), Vec::new(), Watermark::SQL_START);
+    let (mut out, mut ends, mut moved) = (Vec::new(), Vec::new(), Watermark::SQL_START);
+    let emitted = |watermark| WatermarkStart::Sql.emitted(watermark);
     for rows in rows.chunks(batch_rows) {
         let batch = batch_of(rows, &spec.input);
         let mut due = Vec::new();
         deadlines.of(&batch, &mut due).unwrap();
         let mut marks = Vec::new();
         for (i, row) in rows.iter().enumerate() {
+            let watermark = emitted(moved);
             if due[i] <= deadlines.horizon(watermark) {
                 marks.push(Mark { row: i as u32, watermark });
             }
-            watermark = watermark.max(Watermark(row.time.saturating_sub(delay)));
+            moved = moved.max(Watermark(row.time.saturating_sub(delay)));
         }
         let mut hashes = Vec::new();
         if !spec.keys.is_empty() {
@@ -179,7 +182,7 @@ pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_ro
         }
         let batch = EventBatch { rows: batch, hashes, marks };
         operator.process(&batch, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
-        operator.advance(watermark, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
+        operator.advance(emitted(moved), &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
     }
     operator.advance(Watermark::MAX, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
     assert!(ends.is_sorted(), "windows out of order: {ends:?}");

@@ -74,7 +74,7 @@ pub(super) fn start_of(time: EventTime, offset_ms: i64, step_ms: i64) -> EventTi
 /// # Errors
 /// Kind Data.
 #[inline]
-pub(super) fn check_timestamp(timestamp: EventTime) -> Result<()> {
+pub(in crate::windowing) fn check_timestamp(timestamp: EventTime) -> Result<()> {
     if timestamp > EventTime::MIN { Ok(()) } else { Err(no_timestamp()) }
 }
 

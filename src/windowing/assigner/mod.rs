@@ -1,7 +1,7 @@
 //! Window assigners: to which windows an element belongs.
 //!
-//! Tumbling, sliding and cumulating windows lie the same for all keys; sessions follow the elements of a key; the global
-//! window holds all elements of a key. All but the last come in event time and in processing time.
+//! Tumbling, sliding and cumulating windows lie the same for all keys; sessions follow the elements of a key; the
+//! global window holds all elements of a key. All but the last come in event time and in processing time.
 //!
 //! ```
 //! use std::time::Duration;
@@ -25,6 +25,7 @@ mod session;
 mod sliding;
 mod tumbling;
 
+pub(super) use aligned::check_timestamp;
 pub use boxed::BoxedAssigner;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
@@ -104,6 +105,11 @@ pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
     /// together from slices.
     fn grid(&self) -> Option<Grid> {
         None
+    }
+
+    /// Sessions of event time: each element opens a window from its timestamp on, and windows that touch are one.
+    fn is_session(&self) -> bool {
+        false
     }
 
     /// The gap of event-time sessions, in milliseconds, where it is the same for all elements.

@@ -100,6 +100,9 @@ impl<T> WindowAssigner<T> for EventTimeSessionWindows {
     fn merging(&self) -> Option<MergeWindows<TimeWindow>> {
         Some(merge_time_windows)
     }
+    fn is_session(&self) -> bool {
+        true
+    }
     fn session_gap(&self) -> Option<i64> {
         Some(self.0.ms())
     }
@@ -164,6 +167,9 @@ where
     }
     fn merging(&self) -> Option<MergeWindows<TimeWindow>> {
         Some(merge_time_windows)
+    }
+    fn is_session(&self) -> bool {
+        true
     }
     fn describe(&self) -> String {
         String::from("DynamicEventTimeSessionWindows()")

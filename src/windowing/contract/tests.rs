@@ -210,7 +210,7 @@ fn the_continuous_trigger_fires_for_each_interval_and_at_the_end() {
     let window = TimeWindow::new(20, 65);
     let expected = vec![vec![Continue], vec![Fire; 2], vec![Fire; 3], vec![Fire]];
     assert_eq!(answers(&trigger, &window, &steps), expected);
-    // Flink would fire for all intervals until the end of time.
+    // In Flink the last watermark would fire for all intervals until the end of time.
     let steps = [Step::Element(1, 25), Step::Watermark(45), Step::Watermark(EventTime::MAX)];
     assert_eq!(answers(&trigger, &GlobalWindow, &steps), vec![vec![Continue], vec![Fire; 2], vec![Fire; 2]]);
 }
@@ -246,28 +246,33 @@ fn the_cutoff_of_the_time_evictor_is_evicted_too() {
     assert_eq!(elements.len(), 2);
 }
 
-/// Registers a timer and forgets it.
+/// Forgets a timer that it has registered, or what it has seen when windows merge.
 #[derive(Clone)]
-struct Forgetful;
+struct Forgetful {
+    timer: bool,
+}
 
 impl Trigger<i64, TimeWindow> for Forgetful {
-    type State = ();
+    type State = u64;
     fn on_element(
         &self,
         _: &i64,
         timestamp: EventTime,
         _: &TimeWindow,
-        _: &mut (),
+        count: &mut u64,
         context: &mut TriggerContext<'_>,
     ) -> Result<TriggerResult> {
-        context.register_event_time_timer(timestamp + 3);
-        Ok(TriggerResult::Continue)
+        if self.timer {
+            context.register_event_time_timer(timestamp + 3);
+        }
+        *count += 1;
+        Ok(TriggerResult::fire_if(*count == 3))
     }
     fn on_event_time(
         &self,
         _: EventTime,
         _: &TimeWindow,
-        _: &mut (),
+        _: &mut u64,
         _: &mut TriggerContext<'_>,
     ) -> Result<TriggerResult> {
         Ok(TriggerResult::Fire)
@@ -276,12 +281,15 @@ impl Trigger<i64, TimeWindow> for Forgetful {
         &self,
         _: EventTime,
         _: &TimeWindow,
-        _: &mut (),
+        _: &mut u64,
         _: &mut TriggerContext<'_>,
     ) -> Result<TriggerResult> {
         Ok(TriggerResult::Continue)
     }
-    fn clear(&self, _: &TimeWindow, _: &mut (), _: &mut TriggerContext<'_>) {}
+    fn can_merge(&self) -> bool {
+        true
+    }
+    fn clear(&self, _: &TimeWindow, _: &mut u64, _: &mut TriggerContext<'_>) {}
     fn describe(&self) -> String {
         String::from("Forgetful")
     }
@@ -329,8 +337,11 @@ impl AggregateFunction<i64> for Sum {
 #[test]
 fn what_breaks_a_contract_is_found() {
     let window = TimeWindow::new(0, 100);
-    let fault = check_trigger(&Forgetful, &window, &[Step::Element(1, 5)]);
+    let fault = check_trigger(&Forgetful { timer: true }, &window, &[Step::Element(1, 5)]);
     assert_eq!(fault, Err(String::from("step 0: clear leaves a timer of EventTime at 8")));
+    let three = [Step::Element(1, 5), Step::Element(1, 6), Step::Element(1, 7)];
+    let fault = check_trigger(&Forgetful { timer: false }, &window, &three).expect_err("it forgets its count");
+    assert!(fault.starts_with("step 2: behind a merge with a new window it acts differently"), "{fault}");
     let fault = check_evictor(&Turning, &window, &[(1, 1), (2, 2)]).expect_err("it turns");
     assert_eq!(fault, "evict_before does more than remove: of [(1, 1), (2, 2)] it makes [(2, 2), (1, 1)]");
     assert_eq!(check_aggregate(&Sum { subtracts: false }, &[1, -5, 7, 7]), Ok(()));

@@ -1,7 +1,7 @@
 //! Evictors: which elements of a window are taken out before or after the window function has seen them.
 //!
-//! [`CountEvictor`] keeps the last elements, [`TimeEvictor`] the newest stretch of time, [`DeltaEvictor`] those close to
-//! the last one; [`BoxedEvictor`] holds any evictor. With an evictor a window keeps its elements whole. One's own:
+//! [`CountEvictor`] keeps the last elements, [`TimeEvictor`] the newest stretch of time, [`DeltaEvictor`] those close
+//! to the last one; [`BoxedEvictor`] holds any evictor. With an evictor a window keeps its elements whole. One's own:
 //!
 //! ```
 //! use transom::windowing::evictor::{Elements, Evictor, EvictorContext};
@@ -106,6 +106,9 @@ pub struct EvictorContext {
 /// Takes elements out of a window when it fires. Contract: it removes only; see
 /// [`check_evictor`](crate::windowing::contract::check_evictor).
 pub trait Evictor<T, W: Window>: Clone + Send + Sync + 'static {
+    /// Takes nothing out, ever: there is no evictor, and elements need not be kept whole for it.
+    const NONE: bool = false;
+
     /// Faults of the settings, found before anything runs.
     ///
     /// # Errors

@@ -9,8 +9,11 @@
 //! the marks of a batch carry: see [`MarkRule`].
 
 pub mod contents;
+mod fire;
 pub mod general;
 pub mod index;
+pub mod reduce;
+pub mod slice;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid, Watermark};
@@ -45,6 +48,23 @@ pub struct OperatorCounts {
     pub accumulators: u64,
     /// Bytes of state: what the operator itself allocates, not what the user's own types point to.
     pub state_bytes: u64,
+}
+
+impl OperatorCounts {
+    /// Those of two shards together.
+    #[must_use]
+    pub fn and(self, other: OperatorCounts) -> OperatorCounts {
+        OperatorCounts {
+            late_dropped: self.late_dropped + other.late_dropped,
+            late_side_output: self.late_side_output + other.late_side_output,
+            open_windows: self.open_windows + other.open_windows,
+            fired: self.fired + other.fired,
+            unfired_at_cleanup: self.unfired_at_cleanup + other.unfired_at_cleanup,
+            buffered_elements: self.buffered_elements + other.buffered_elements,
+            accumulators: self.accumulators + other.accumulators,
+            state_bytes: self.state_bytes + other.state_bytes,
+        }
+    }
 }
 
 /// Which rows of a batch need a mark with the watermark before them. All others may be taken in bulk, at the
@@ -122,6 +142,8 @@ pub struct Lateness<T> {
 pub struct NoEvictor;
 
 impl<T: Data, W: Window> Evictor<T, W> for NoEvictor {
+    const NONE: bool = true;
+
     fn evict_before(
         &self,
         _: &mut crate::windowing::evictor::Elements<T>,

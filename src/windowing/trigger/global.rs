@@ -45,6 +45,9 @@ impl<T, W: Window> Trigger<T, W> for NeverTrigger {
         Ok(TriggerResult::Continue)
     }
     fn clear(&self, _window: &W, _state: &mut (), _context: &mut TriggerContext<'_>) {}
+    fn never_fires(&self) -> bool {
+        true
+    }
     fn describe(&self) -> String {
         String::from("NeverTrigger()")
     }

@@ -1,20 +1,20 @@
 //! Triggers: when the contents of a window are given to the window function.
 //!
-//! | trigger                             | fires                                                                          |
-//! |-------------------------------------|--------------------------------------------------------------------------------|
-//! | [`EventTimeTrigger`]                | when the watermark reaches the end of a time window, and for late elements     |
-//! | [`ProcessingTimeTrigger`]           | when the clock reaches the end of a time window                                |
-//! | [`CountTrigger`]                    | every n elements                                                               |
-//! | [`DeltaTrigger`]                    | when an element differs enough from that of the last firing                    |
-//! | [`ContinuousEventTimeTrigger`]      | whenever the watermark reaches a multiple of an interval, and at the end       |
-//! | [`ContinuousProcessingTimeTrigger`] | whenever the clock reaches a multiple of an interval                           |
-//! | [`EarlyCountTrigger`]               | every n elements, and at the end                                               |
-//! | [`SessionCapTrigger`]               | at the end, or with a purge when a session becomes too long                    |
-//! | [`EndOfStreamTrigger`]              | at the end of the input                                                        |
-//! | [`NeverTrigger`]                    | never                                                                          |
-//! | [`PurgingTrigger`]                  | when another trigger does, and drops the contents then                         |
-//! | [`ProcessingTimeoutTrigger`]        | when another trigger does, or when a timeout has passed by the clock           |
-//! | [`BoxedTrigger`]                    | as the trigger within, whose type is known at run time only                    |
+//! | trigger                             | fires                                                                      |
+//! |-------------------------------------|----------------------------------------------------------------------------|
+//! | [`EventTimeTrigger`]                | when the watermark reaches the end of a time window, and for late elements |
+//! | [`ProcessingTimeTrigger`]           | when the clock reaches the end of a time window                            |
+//! | [`CountTrigger`]                    | every n elements                                                           |
+//! | [`DeltaTrigger`]                    | when an element differs enough from that of the last firing                |
+//! | [`ContinuousEventTimeTrigger`]      | whenever the watermark reaches a multiple of an interval, and at the end   |
+//! | [`ContinuousProcessingTimeTrigger`] | whenever the clock reaches a multiple of an interval                       |
+//! | [`EarlyCountTrigger`]               | every n elements, and at the end                                           |
+//! | [`SessionCapTrigger`]               | at the end, or with a purge when a session becomes too long                |
+//! | [`EndOfStreamTrigger`]              | at the end of the input                                                    |
+//! | [`NeverTrigger`]                    | never                                                                      |
+//! | [`PurgingTrigger`]                  | when another trigger does, and drops the contents then                     |
+//! | [`ProcessingTimeoutTrigger`]        | when another trigger does, or when a timeout has passed by the clock       |
+//! | [`BoxedTrigger`]                    | as the trigger within, whose type is known at run time only                |
 //!
 //! A trigger of one's own fires when an element says so:
 //!
@@ -247,6 +247,11 @@ pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// May leave elements in a window that no firing has seen when the window is cleaned up (a count that is not full).
     fn may_leave_unfired(&self) -> bool {
         true
+    }
+
+    /// Never fires (what a global window without a trigger has).
+    fn never_fires(&self) -> bool {
+        false
     }
 
     /// Flink's name with its settings, as `explain` shows it.

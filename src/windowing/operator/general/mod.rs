@@ -248,11 +248,11 @@ where
         let KeyedBatch { keys, hashes, values, timestamps, places, marks } = batch;
         self.look_up(keys, &hashes);
         let mut marks = marks.into_iter().peekable();
-        let rows = values.into_iter().zip(timestamps).zip(places);
-        for (row, ((value, timestamp), place)) in rows.enumerate() {
+        for (row, (value, timestamp)) in values.into_iter().zip(timestamps).enumerate() {
             while let Some(mark) = marks.next_if(|mark| mark.row as usize <= row) {
                 self.advance(mark.watermark, times, out)?;
             }
+            let place = places.of(row, hashes[row]);
             self.take(Row { slot: self.slots[row], value, timestamp, place }, out)?;
         }
         Ok(())

@@ -3,9 +3,9 @@
 use arrow::array::UInt32Array;
 use arrow::compute::{concat_batches, take_record_batch};
 
+use super::Part;
 use crate::batch::EventBatch;
 use crate::error::Result;
-use crate::exchange::Part;
 
 /// By window end; equal ends by sender, whose key ranges ascend. Parts come by sender.
 pub fn in_order(mut parts: Vec<Part>) -> Result<Vec<EventBatch>> {

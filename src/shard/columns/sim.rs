@@ -11,8 +11,8 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, Time
 use arrow::datatypes::{Int64Type, TimestampMillisecondType};
 
 use super::program::Program;
-use super::reader::SplitEntry;
-use super::{Output, Shard, ShardParts, Work};
+use super::scan::SplitEntry;
+use super::{Columns, ColumnsParts, Output, START};
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::error::Result;
 use crate::exchange::mesh;
@@ -25,6 +25,7 @@ use crate::plan::{
     WindowAggregateSpec, WindowSpec,
 };
 use crate::random::Random;
+use crate::shard::{Shard, ShardParts, Work};
 use crate::source::{BlockStats, Extent, Position, Split};
 use crate::time::{Watermark, window_start};
 use crate::types::{Field, Schema, Type};
@@ -199,20 +200,22 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
     let results = Arc::new(Mutex::new(Results::new()));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(1))).collect();
     let capacity = 1 + random.below(3) as usize;
-    let mut running: Vec<Shard> = mesh::endpoints(shards, capacity)
+    let layout = program.layout(&splits);
+    let mut running: Vec<Shard<Columns>> = mesh::endpoints(shards, capacity)
         .into_iter()
         .zip(&metrics)
         .map(|(endpoint, metrics)| {
-            let parts = ShardParts {
+            let parts = ColumnsParts {
                 program: program.clone(),
-                progress: progress.clone(),
+                layout: layout.clone(),
                 splits: splits.clone(),
-                endpoint,
                 outputs: vec![Box::new(Collect(results.clone()))],
                 aside: None,
                 metrics: metrics.clone(),
             };
-            Shard::new(parts).unwrap()
+            let columns = Columns::new(parts).unwrap();
+            let (layout, progress) = (layout.clone(), progress.clone());
+            Shard::new(ShardParts { layout, progress, start: START, endpoint }, columns)
         })
         .collect();
     let mut idle_steps = 0;
@@ -220,7 +223,7 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
         let picked = random.below(running.len() as u64) as usize;
         match running[picked].step().unwrap() {
             Work::Finished => {
-                running.swap_remove(picked);
+                running.swap_remove(picked).finish().unwrap();
                 idle_steps = 0;
             }
             Work::Done => idle_steps = 0,

@@ -3,6 +3,7 @@
 use arrow::array::{Int64Array, RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 
+use super::START;
 use super::chain::Flow;
 use crate::batch::{EventBatch, Mark};
 use crate::error::Result;
@@ -71,7 +72,7 @@ fn marks_of(
     deadlines.of(rows, &mut ends)?;
     let mut marks = Vec::new();
     for (row, (&end, &before)) in ends.iter().zip(before.values()).enumerate() {
-        let watermark = Watermark(before).emitted().min(other_splits);
+        let watermark = START.emitted(Watermark(before)).min(other_splits);
         if end <= deadlines.horizon(watermark) {
             marks.push(Mark { row: row as u32, watermark });
         }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::START;
 use super::chain::Flow;
-use super::reader::{NullTimes, ScanContext, SplitEntry};
+use super::scan::{NullTimes, ScanContext, SplitEntry};
 use crate::error::Result;
 use crate::exchange::sequence::{Origin, Step};
 use crate::source::original_row;
@@ -56,8 +57,8 @@ impl Findings {
         let (Some(before), Some(second)) = (&flow.before, &flow.second) else { return Ok(()) };
         let ends = deadlines.last_ends(&flow.rows)?;
         for ((&end, &first), &second) in ends.iter().zip(before.values()).zip(second.values()) {
-            let watermark = Watermark(first).emitted().min(others);
-            let without = Watermark(second).emitted().min(others);
+            let watermark = START.emitted(Watermark(first)).min(others);
+            let without = START.emitted(Watermark(second)).min(others);
             if end > deadlines.horizon(watermark) {
                 continue;
             }
@@ -95,7 +96,7 @@ impl Findings {
 
     /// The highest values of a split's watermark expression.
     pub fn peaks(&self, split: usize) -> Peaks {
-        self.peaks.get(split).copied().unwrap_or(Peaks::START)
+        self.peaks.get(split).copied().unwrap_or(Peaks::at(START.watermark()))
     }
 
     /// What two shards found.
@@ -181,7 +182,7 @@ pub fn find_move(
     let Some(row) = found else { return Ok(None) };
     let records = split.records(block, state, &[original_row(row, null_times.rows())])?;
     let Some((position, _)) = records.first() else { return Ok(None) };
-    Ok(Some(Move { place: super::reader::place_of(split, block, *position), from }))
+    Ok(Some(Move { place: super::scan::place_of(split, block, *position), from }))
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
+use super::scan::SplitEntry;
 use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
 use crate::key::KeyGroups;
 use crate::plan::{JobPlan, Node, ScanSpec, SinkSpec, WindowAggregateSpec, WindowSpec};
+use crate::shard::layout::{Layout, Port, Producer};
 use crate::watermark::WatermarkRule;
 
 /// Work without state on each batch.
@@ -37,26 +39,8 @@ pub struct Branch {
 #[derive(Debug, Clone)]
 pub struct Stage {
     pub spec: WindowAggregateSpec,
-    pub ports: Vec<usize>,
     pub chain: Vec<Link>,
     pub to: Target,
-    /// The branches whose watermarks reach this stage, ascending.
-    pub branches: Vec<usize>,
-}
-
-/// One input of a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Port {
-    pub stage: usize,
-    pub from: Producer,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Producer {
-    /// One message a block, from the shard that read it.
-    Branch(usize),
-    /// One message a block from every shard.
-    Stage(usize),
 }
 
 /// The same for all shards of a job.
@@ -92,6 +76,12 @@ impl Program {
             program.lower(&pipeline.root, Vec::new(), Destination::Sink(sink));
         }
         Ok(Arc::new(program))
+    }
+
+    /// The same as the shards see it.
+    pub fn layout(&self, splits: &[SplitEntry]) -> Arc<Layout> {
+        let splits = splits.iter().map(|entry| entry.branch).collect();
+        Arc::new(Layout::new(&self.ports, self.stages.len(), self.branches.len(), splits))
     }
 
     /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.
@@ -134,30 +124,23 @@ impl Program {
         to: Destination,
     ) -> usize {
         let stage = self.stages.len();
-        let (mut ports, mut branches) = (Vec::new(), Vec::new());
         for &from in producers {
             let port = self.ports.len();
             self.ports.push(Port { stage, from });
-            ports.push(port);
             match from {
-                Producer::Branch(branch) => {
-                    self.branches[branch].to = Target::Port(port);
-                    branches.push(branch);
-                }
+                Producer::Branch(branch) => self.branches[branch].to = Target::Port(port),
                 Producer::Stage(feeder) => {
                     self.stages[feeder].to = Target::Port(port);
                     // What a later stage adds up must not depend on the number of shards.
                     self.stages[feeder].spec.ordered = true;
-                    branches.extend(self.stages[feeder].branches.iter().copied());
                 }
             }
         }
-        branches.sort_unstable();
         let to = match to {
             Destination::Sink(sink) => Target::Sink(sink),
             Destination::Stage => Target::Port(usize::MAX),
         };
-        self.stages.push(Stage { spec: spec.clone(), ports, chain, to, branches });
+        self.stages.push(Stage { spec: spec.clone(), chain, to });
         stage
     }
 }

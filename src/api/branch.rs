@@ -1,0 +1,226 @@
+//! A source in the graph: its splits, the times of its records, and what takes them.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::context::Context;
+use super::graph::Instantiate;
+use super::push::{Batch, NO_TIMESTAMP, Node, Push};
+use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
+use super::watermarks::{Kind, WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
+use crate::error::{Error, Result};
+use crate::source::{Extent, Wake};
+use crate::time::EventTime;
+use crate::windowing::Data;
+use crate::windowing::batch::BlockTimes;
+use crate::windowing::output::Places;
+
+/// A source of records of some type.
+pub(super) trait AnyBranch: Send + Sync {
+    fn name(&self) -> &str;
+    fn is_bounded(&self) -> bool;
+    /// Whether anything takes the records.
+    fn is_used(&self) -> bool;
+    fn has_watermarks(&self) -> bool;
+    /// Sources with the same number are one, and can be read once.
+    fn origin(&self) -> usize;
+    fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn AnySplit>>>;
+    fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Box<dyn AnyChain>;
+}
+
+/// A split of such a source.
+pub(super) trait AnySplit: Send + Sync {
+    fn name(&self) -> String;
+    fn extent(&self) -> Extent;
+    fn extend(&self) -> Extent;
+    fn start(&self, wake: &Wake);
+    fn bytes(&self) -> u64;
+    fn read(&self, block: usize) -> Result<AnyBlock>;
+    /// The watermarks through a block, of a split that had the watermark `start` before it. Blocks come in order.
+    fn times(&self, block: &AnyBlock, start: EventTime) -> BlockTimes;
+}
+
+/// A block that was read.
+pub(super) struct AnyBlock {
+    records: Box<dyn Any + Send>,
+    pub rows: usize,
+    /// What the split's watermark is at least behind the block; `None`: that follows when its turn comes.
+    pub highest: Option<EventTime>,
+    /// From here on the split holds nobody back.
+    pub idle: bool,
+    /// Milliseconds since 1970.
+    pub clock: EventTime,
+}
+
+/// What takes a source's records, on one shard.
+pub(super) trait AnyChain: Send {
+    fn route(&mut self, block: AnyBlock, context: &mut Context<'_>) -> Result<()>;
+}
+
+pub(super) struct Branch<T> {
+    pub name: String,
+    pub origin: usize,
+    pub source: Arc<dyn Source<T>>,
+    pub strategy: WatermarkStrategy<T>,
+    pub node: Arc<Node<T>>,
+}
+
+impl<T: Data> AnyBranch for Branch<T> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn is_bounded(&self) -> bool {
+        self.source.is_bounded()
+    }
+    fn is_used(&self) -> bool {
+        self.node.is_used()
+    }
+    fn has_watermarks(&self) -> bool {
+        !self.strategy.is_none()
+    }
+    fn origin(&self) -> usize {
+        self.origin
+    }
+    fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn AnySplit>>> {
+        let options = OpenOptions { idleness_ms: self.strategy.idleness_ms, ..options.clone() };
+        let timed = |split: Arc<dyn RecordSplit<T>>| -> Arc<dyn AnySplit> {
+            let generator = match &self.strategy.kind {
+                Kind::Generator(make) => Some(Mutex::new(make())),
+                _ => None,
+            };
+            Arc::new(TimedSplit { split, strategy: self.strategy.clone(), generator })
+        };
+        Ok(self.source.open(&options)?.into_iter().map(timed).collect())
+    }
+    fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Box<dyn AnyChain> {
+        Box::new(Chain { next: self.node.instantiate(instantiate) })
+    }
+}
+
+struct TimedSplit<T> {
+    split: Arc<dyn RecordSplit<T>>,
+    strategy: WatermarkStrategy<T>,
+    generator: Option<Mutex<Box<dyn WatermarkGenerator<T>>>>,
+}
+
+/// A block's records with their times.
+struct Timed<T> {
+    values: Vec<T>,
+    timestamps: Vec<EventTime>,
+}
+
+impl<T: Data> TimedSplit<T> {
+    fn timestamps(&self, block: &mut SourceBlock<T>) -> Vec<EventTime> {
+        let given = block.timestamps.take();
+        match &self.strategy.timestamp_of {
+            None => given.unwrap_or_else(|| vec![NO_TIMESTAMP; block.values.len()]),
+            Some(of) => match given {
+                None => block.values.iter().map(|value| of(value, NO_TIMESTAMP)).collect(),
+                Some(given) => block.values.iter().zip(given).map(|(value, given)| of(value, given)).collect(),
+            },
+        }
+    }
+
+    /// The highest watermark that the records of a block ask for; `None` where it depends on those before them.
+    fn highest(&self, timed: &Timed<T>) -> Option<EventTime> {
+        match &self.strategy.kind {
+            Kind::None => Some(EventTime::MIN),
+            Kind::Bounded(delay) => {
+                Some(timed.timestamps.iter().map(|&time| behind(time, *delay)).max().unwrap_or(EventTime::MIN))
+            }
+            Kind::Punctuated(of) => {
+                let watermarks =
+                    timed.values.iter().zip(&timed.timestamps).filter_map(|(value, &time)| of(value, time));
+                Some(watermarks.max().unwrap_or(EventTime::MIN))
+            }
+            Kind::Generator(_) => None,
+        }
+    }
+}
+
+/// The watermark of bounded out-of-orderness.
+#[inline]
+fn behind(time: EventTime, delay: i64) -> EventTime {
+    time.saturating_sub(delay).saturating_sub(1)
+}
+
+impl<T: Data> AnySplit for TimedSplit<T> {
+    fn name(&self) -> String {
+        self.split.name()
+    }
+    fn extent(&self) -> Extent {
+        self.split.extent()
+    }
+    fn extend(&self) -> Extent {
+        self.split.extend()
+    }
+    fn start(&self, wake: &Wake) {
+        self.split.start(wake);
+    }
+    fn bytes(&self) -> u64 {
+        self.split.bytes()
+    }
+
+    fn read(&self, block: usize) -> Result<AnyBlock> {
+        let mut block = self.split.read(block)?;
+        let timestamps = self.timestamps(&mut block);
+        let timed = Timed { values: block.values, timestamps };
+        let highest = self.highest(&timed);
+        let rows = timed.values.len();
+        Ok(AnyBlock { records: Box::new(timed), rows, highest, idle: block.idle, clock: block.clock })
+    }
+
+    fn times(&self, block: &AnyBlock, start: EventTime) -> BlockTimes {
+        let mut before = Vec::with_capacity(block.rows);
+        let mut current = start;
+        // Made by this very split: it is of its type.
+        if let Some(timed) = block.records.downcast_ref::<Timed<T>>() {
+            let rows = timed.values.iter().zip(&timed.timestamps);
+            match &self.strategy.kind {
+                Kind::None => before.resize(block.rows, start),
+                Kind::Bounded(delay) => {
+                    before.extend(timed.timestamps.iter().map(|&time| {
+                        let at = current;
+                        current = current.max(behind(time, *delay));
+                        at
+                    }));
+                }
+                Kind::Punctuated(of) => {
+                    for (value, &time) in rows {
+                        before.push(current);
+                        current = current.max(of(value, time).unwrap_or(EventTime::MIN));
+                    }
+                }
+                Kind::Generator(_) => {
+                    let mut output = WatermarkOutput { highest: start };
+                    if let Some(generator) = &self.generator {
+                        let mut generator = generator.lock().unwrap_or_else(PoisonError::into_inner);
+                        for (value, &time) in rows {
+                            before.push(output.highest);
+                            generator.on_event(value, time, &mut output);
+                            generator.on_periodic_emit(&mut output);
+                        }
+                    }
+                    current = output.highest;
+                }
+            }
+        }
+        BlockTimes { before, after: current, processing_time: block.clock }
+    }
+}
+
+struct Chain<T> {
+    next: Box<dyn Push<T>>,
+}
+
+impl<T: Data> AnyChain for Chain<T> {
+    fn route(&mut self, block: AnyBlock, context: &mut Context<'_>) -> Result<()> {
+        let timed: Box<Timed<T>> =
+            block.records.downcast().map_err(|_| Error::internal("a block of another source's records"))?;
+        let Timed { values, timestamps } = *timed;
+        if !values.is_empty() {
+            self.next.push(Batch { values, timestamps, places: Places::From(0) }, context)?;
+        }
+        self.next.end_block(context)
+    }
+}

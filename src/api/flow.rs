@@ -1,0 +1,147 @@
+//! A program's dataflow on one shard.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::branch::{AnyBlock, AnySplit};
+use super::context::{ChainCounts, Context, Leaving, Part};
+use super::graph::Instance;
+use crate::error::Result;
+use crate::exchange::sequence::Step;
+use crate::job::drive::Teller;
+use crate::key::KeyGroups;
+use crate::shard::{Dataflow, InputWatermark, Outgoing};
+use crate::source::Extent;
+use crate::time::Watermark;
+use crate::watermark::Peaks;
+use crate::windowing::batch::BlockTimes;
+use crate::windowing::operator::OperatorCounts;
+
+/// Records for a sink, on their way to the thread that executes the program.
+pub(super) struct Told {
+    pub sink: usize,
+    pub seq: u64,
+    pub shard: usize,
+    pub records: Box<dyn Any + Send>,
+}
+
+/// What a shard came to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    pub rows_read: u64,
+    pub counts: ChainCounts,
+    /// By stage, with the firings before its watermark was at the end.
+    pub stages: Vec<(OperatorCounts, u64)>,
+}
+
+pub(super) type Tell = Teller<Told, Outcome>;
+
+/// See the module.
+pub(super) struct Flow {
+    pub shard: usize,
+    pub groups: KeyGroups,
+    /// Branch and split.
+    pub splits: Arc<Vec<(usize, Arc<dyn AnySplit>)>>,
+    pub instance: Instance,
+    pub teller: Tell,
+    pub outcome: Outcome,
+}
+
+/// A block between being read and its turn.
+pub(super) struct Block {
+    split: usize,
+    block: AnyBlock,
+    times: Option<BlockTimes>,
+}
+
+/// What leaves this shard in a step.
+struct Leave<'a> {
+    out: &'a mut Outgoing<Part>,
+    teller: &'a Tell,
+    seq: u64,
+    shard: usize,
+}
+
+impl Leaving for Leave<'_> {
+    fn send(&mut self, port: usize, to: usize, part: Part) {
+        self.out.push(port, to, part);
+    }
+    fn give(&mut self, sink: usize, records: Box<dyn Any + Send>) -> Result<()> {
+        self.teller.tell(Told { sink, seq: self.seq, shard: self.shard, records })
+    }
+}
+
+impl Flow {
+    fn context<'a>(
+        counts: &'a mut ChainCounts,
+        groups: KeyGroups,
+        block: Arc<BlockTimes>,
+        inputs: &'a [InputWatermark],
+        leaving: &'a mut Leave<'_>,
+    ) -> Context<'a> {
+        Context { block, inputs, groups, counts, leaving }
+    }
+}
+
+impl Dataflow for Flow {
+    type Block = Block;
+    type Part = Part;
+    type Outcome = Outcome;
+
+    fn extend(&self, split: usize) -> Extent {
+        self.splits[split].1.extend()
+    }
+
+    fn read(&mut self, split: usize, block: usize, _entry: u8) -> Result<Block> {
+        let block = self.splits[split].1.read(block)?;
+        self.outcome.rows_read += block.rows as u64;
+        Ok(Block { split, block, times: None })
+    }
+
+    fn peaks(&self, block: &Block) -> Option<Peaks> {
+        block.block.highest.map(|first| Peaks { first, second: i64::MIN })
+    }
+
+    fn after(&mut self, block: &mut Block, start: Watermark) -> Watermark {
+        let times = self.splits[block.split].1.times(&block.block, start.0);
+        let after = Watermark(times.after);
+        block.times = Some(times);
+        after
+    }
+
+    fn route(&mut self, step: &Step, block: Block, inputs: &[InputWatermark], out: &mut Outgoing<Part>) -> Result<()> {
+        let Block { split, block, times } = block;
+        let (branch, split) = &self.splits[split];
+        let times = times.unwrap_or_else(|| split.times(&block, step.start.0));
+        let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
+        let counts = &mut self.outcome.counts;
+        let mut context = Self::context(counts, self.groups, Arc::new(times), inputs, &mut leaving);
+        self.instance.chains[*branch].route(block, &mut context)
+    }
+
+    fn run_stage(
+        &mut self,
+        stage: usize,
+        step: &Step,
+        (inputs, watermark): (&[InputWatermark], Watermark),
+        parts: Vec<Part>,
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
+        // The block does not reach the stage.
+        let Some(first) = parts.first() else { return Ok(()) };
+        let block = first.block.clone();
+        if watermark == Watermark::MAX {
+            self.outcome.stages[stage].1 = self.instance.stages[stage].counts().fired;
+        }
+        let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
+        let mut context = Self::context(&mut self.outcome.counts, self.groups, block, inputs, &mut leaving);
+        self.instance.stages[stage].run(parts, stage, watermark, &mut context)
+    }
+
+    fn finish(mut self, _peaks: &[Peaks]) -> Result<Outcome> {
+        for (stage, outcome) in self.instance.stages.iter().zip(&mut self.outcome.stages) {
+            outcome.0 = stage.counts();
+        }
+        Ok(self.outcome)
+    }
+}

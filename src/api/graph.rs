@@ -1,0 +1,93 @@
+//! The graph that a program builds: sources, window stages and sinks, each made anew for every shard.
+
+use std::sync::Arc;
+
+use super::branch::{AnyBranch, AnyChain};
+use super::explain::OperatorCard;
+use super::push::{Node, Push};
+use super::sink::AnySink;
+use super::stage::AnyStage;
+use crate::error::Error;
+use crate::shard::{Port, Producer};
+use crate::windowing::Data;
+
+/// Makes what one shard needs of a stream's consumers.
+pub(super) struct Instantiate<'a> {
+    /// Whose records they take.
+    pub from: Producer,
+    pub ports: &'a mut Vec<Port>,
+    pub shards: usize,
+}
+
+impl Instantiate<'_> {
+    /// Before the graph has any producer.
+    pub fn new(ports: &mut Vec<Port>, shards: usize) -> Instantiate<'_> {
+        Instantiate { from: Producer::Branch(0), ports, shards }
+    }
+
+    /// The port through which the present producer reaches a stage.
+    pub fn port(&mut self, stage: usize) -> usize {
+        let port = Port { stage, from: self.from };
+        self.ports.iter().position(|known| *known == port).unwrap_or_else(|| {
+            self.ports.push(port);
+            self.ports.len() - 1
+        })
+    }
+}
+
+type MakeStage = Arc<dyn Fn(&mut Instantiate<'_>) -> Box<dyn AnyStage> + Send + Sync>;
+
+pub(super) struct StageEntry {
+    pub make: MakeStage,
+    pub card: OperatorCard,
+}
+
+/// What a program has built so far.
+#[derive(Default)]
+pub(super) struct Graph {
+    pub branches: Vec<Arc<dyn AnyBranch>>,
+    pub stages: Vec<StageEntry>,
+    pub sinks: Vec<Box<dyn AnySink>>,
+    /// Faults of the program, in the order of its lines; execution begins with the first.
+    pub faults: Vec<Error>,
+    pub warnings: Vec<String>,
+}
+
+/// Branches and stages of a graph, made for one shard.
+pub(super) struct Instance {
+    /// By branch.
+    pub chains: Vec<Box<dyn AnyChain>>,
+    pub stages: Vec<Box<dyn AnyStage>>,
+}
+
+impl Graph {
+    /// As [`Graph::instantiate`] for one shard, with a further branch: what takes the records of `input`.
+    pub fn instantiate_with_input<T: Data>(&self, input: &Node<T>) -> (Box<dyn Push<T>>, Instance, Vec<Port>) {
+        let mut ports = Vec::new();
+        let mut instantiate = Instantiate::new(&mut ports, 1);
+        instantiate.from = Producer::Branch(self.branches.len());
+        let input = input.instantiate(&mut instantiate);
+        let instance = self.instantiate_into(&mut instantiate);
+        (input, instance, ports)
+    }
+
+    /// What one shard needs. The ports that are found are the same for all shards.
+    pub fn instantiate(&self, shards: usize) -> (Instance, Vec<Port>) {
+        let mut ports = Vec::new();
+        let instance = self.instantiate_into(&mut Instantiate::new(&mut ports, shards));
+        (instance, ports)
+    }
+
+    fn instantiate_into(&self, instantiate: &mut Instantiate<'_>) -> Instance {
+        let mut instance = Instance { chains: Vec::new(), stages: Vec::new() };
+        for (number, branch) in self.branches.iter().enumerate() {
+            instantiate.from = Producer::Branch(number);
+            instance.chains.push(branch.instantiate(instantiate));
+        }
+        for (number, stage) in self.stages.iter().enumerate() {
+            instantiate.from = Producer::Stage(number);
+            instance.stages.push((stage.make)(instantiate));
+        }
+        instance
+    }
+}

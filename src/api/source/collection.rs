@@ -1,0 +1,184 @@
+//! Records of the program itself: any iterator, and a function of a number.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{OpenOptions, RecordSplit, Source, SourceBlock};
+use crate::error::{Error, Result};
+use crate::source::Extent;
+use crate::windowing::Data;
+
+type Records<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
+
+/// The records of an iterator, in its order. It is asked by one shard at a time, a block at a time.
+pub struct IteratorSource<T> {
+    records: Mutex<Option<Records<T>>>,
+}
+
+impl<T: Data> IteratorSource<T> {
+    pub fn new<I>(records: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+        I::IntoIter: Send + 'static,
+    {
+        Self::fallible(records.into_iter().map(Ok))
+    }
+
+    /// Of an iterator that may fail: the job ends with the first error.
+    pub fn fallible<I>(records: I) -> Self
+    where
+        I: IntoIterator<Item = Result<T>>,
+        I::IntoIter: Send + 'static,
+    {
+        IteratorSource { records: Mutex::new(Some(Box::new(records.into_iter()))) }
+    }
+}
+
+impl<T: Data> Source<T> for IteratorSource<T> {
+    fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn RecordSplit<T>>>> {
+        let records = lock(&self.records).take();
+        let Some(records) = records else {
+            return Err(Error::usage("the records of an iterator can be read once")
+                .help("build the program anew for another run, or give it a source that can be opened again"));
+        };
+        let split = IteratorSplit {
+            block_rows: options.block_rows.max(1),
+            puller: Mutex::new(Puller { records, next: None, failed: None }),
+            ready: Mutex::new(Ready { blocks: VecDeque::new(), first: 0, complete: false }),
+        };
+        // Whether there is a record at all is known before the job begins.
+        split.extend();
+        Ok(vec![Arc::new(split)])
+    }
+}
+
+struct IteratorSplit<T> {
+    block_rows: usize,
+    /// Locked while the iterator is asked, which may take long.
+    puller: Mutex<Puller<T>>,
+    /// Locked for moments.
+    ready: Mutex<Ready<T>>,
+}
+
+struct Puller<T> {
+    records: Records<T>,
+    /// The record behind the blocks: a block is the last one if there is none.
+    next: Option<T>,
+    failed: Option<Error>,
+}
+
+/// Blocks between being pulled and being read. A split that fails says so in place of its last block.
+struct Ready<T> {
+    blocks: VecDeque<Option<Result<Vec<T>>>>,
+    /// Number of the first block that is kept.
+    first: usize,
+    complete: bool,
+}
+
+impl<T> Puller<T> {
+    fn pull(&mut self) -> Option<T> {
+        match self.records.next()? {
+            Ok(record) => Some(record),
+            Err(error) => {
+                self.failed = Some(error);
+                None
+            }
+        }
+    }
+
+    /// The next block, if there is one, and whether it is the last.
+    fn block(&mut self, rows: usize) -> (Option<Result<Vec<T>>>, bool) {
+        let mut values = Vec::with_capacity(rows);
+        values.extend(self.next.take());
+        while values.len() < rows {
+            match self.pull() {
+                Some(record) => values.push(record),
+                None => break,
+            }
+        }
+        if self.failed.is_none() && values.len() == rows {
+            self.next = self.pull();
+        }
+        let is_last = self.next.is_none();
+        match self.failed.take() {
+            Some(error) => (Some(Err(error)), true),
+            None if values.is_empty() => (None, true),
+            None => (Some(Ok(values)), is_last),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Data> RecordSplit<T> for IteratorSplit<T> {
+    fn name(&self) -> String {
+        String::from("an iterator")
+    }
+    fn extent(&self) -> Extent {
+        let ready = lock(&self.ready);
+        Extent { blocks: ready.first + ready.blocks.len(), complete: ready.complete }
+    }
+    fn extend(&self) -> Extent {
+        // While somebody else is at it there is nothing to do.
+        if let Ok(mut puller) = self.puller.try_lock()
+            && !self.extent().complete
+        {
+            let (block, is_last) = puller.block(self.block_rows);
+            let mut ready = lock(&self.ready);
+            ready.blocks.extend(block.map(Some));
+            ready.complete = is_last;
+        }
+        self.extent()
+    }
+    fn read(&self, block: usize) -> Result<SourceBlock<T>> {
+        let mut ready = lock(&self.ready);
+        let index = block - ready.first;
+        let values = ready.blocks[index].take();
+        while ready.blocks.front().is_some_and(Option::is_none) {
+            ready.blocks.pop_front();
+            ready.first += 1;
+        }
+        values.unwrap_or_else(|| Err(Error::internal("a block was asked for twice"))).map(SourceBlock::of)
+    }
+}
+
+/// `count` records, each a function of its number: made on all shards side by side.
+pub struct GeneratorSource<F> {
+    count: u64,
+    make: Arc<F>,
+}
+
+impl<F> GeneratorSource<F> {
+    pub fn new(count: u64, make: F) -> Self {
+        GeneratorSource { count, make: Arc::new(make) }
+    }
+}
+
+impl<T: Data, F: Fn(u64) -> T + Send + Sync + 'static> Source<T> for GeneratorSource<F> {
+    fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn RecordSplit<T>>>> {
+        let split =
+            GeneratorSplit { count: self.count, rows: options.block_rows.max(1) as u64, make: self.make.clone() };
+        Ok(vec![Arc::new(split)])
+    }
+}
+
+struct GeneratorSplit<F> {
+    count: u64,
+    rows: u64,
+    make: Arc<F>,
+}
+
+impl<T: Data, F: Fn(u64) -> T + Send + Sync> RecordSplit<T> for GeneratorSplit<F> {
+    fn name(&self) -> String {
+        String::from("a generator")
+    }
+    fn extent(&self) -> Extent {
+        Extent::whole(usize::try_from(self.count.div_ceil(self.rows)).unwrap_or(usize::MAX))
+    }
+    fn read(&self, block: usize) -> Result<SourceBlock<T>> {
+        let first = block as u64 * self.rows;
+        Ok(SourceBlock::of((first..self.count.min(first + self.rows)).map(|number| (self.make)(number)).collect()))
+    }
+}

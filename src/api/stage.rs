@@ -1,0 +1,137 @@
+//! A window operator in the graph, on one shard: rows from all senders in, results on to the next chain.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::context::{Context, Part};
+use super::graph::Instantiate;
+use super::push::{Batch, Node, Push};
+use crate::batch::Mark;
+use crate::error::{Error, Result};
+use crate::time::Watermark;
+use crate::windowing::batch::KeyedBatch;
+use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
+use crate::windowing::output::{OutputTag, Places, Records, SideOutputs};
+use crate::windowing::{Data, Key};
+
+/// A stage of some types.
+pub(super) trait AnyStage: Send {
+    /// Takes what all senders have for one block, and moves to the watermark behind it.
+    fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()>;
+    fn counts(&self) -> OperatorCounts;
+}
+
+/// Takes the records of one side output, on one shard.
+trait Drain: Send {
+    fn drain(&mut self, sides: &mut SideOutputs, context: &mut Context<'_>) -> Result<()>;
+}
+
+type MakeDrain = Arc<dyn Fn(&mut Instantiate<'_>) -> Box<dyn Drain> + Send + Sync>;
+
+/// The side outputs of a stage that somebody takes.
+#[derive(Clone, Default)]
+pub(super) struct SideNodes(Arc<Mutex<Vec<MakeDrain>>>);
+
+impl SideNodes {
+    pub fn attach<X: Data>(&self, tag: &OutputTag<X>, node: Arc<Node<X>>) {
+        let tag = tag.clone();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(move |instantiate| {
+            Box::new(SideDrain { tag: tag.clone(), next: node.instantiate(instantiate) })
+        }));
+    }
+    fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Vec<Box<dyn Drain>> {
+        let made = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        made.iter().map(|make| make(instantiate)).collect()
+    }
+}
+
+struct SideDrain<X> {
+    tag: OutputTag<X>,
+    next: Box<dyn Push<X>>,
+}
+
+impl<X: Data> Drain for SideDrain<X> {
+    fn drain(&mut self, sides: &mut SideOutputs, context: &mut Context<'_>) -> Result<()> {
+        let records = sides.take(&self.tag);
+        if !records.is_empty() {
+            self.next.push(Batch::of_results(records), context)?;
+        }
+        self.next.end_block(context)
+    }
+}
+
+pub(super) struct WindowStage<K, T, Out> {
+    operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
+    next: Box<dyn Push<Out>>,
+    drains: Vec<Box<dyn Drain>>,
+}
+
+impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
+    pub fn new(
+        operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
+        node: &Node<Out>,
+        sides: &SideNodes,
+        instantiate: &mut Instantiate<'_>,
+    ) -> Self {
+        WindowStage { operator, next: node.instantiate(instantiate), drains: sides.instantiate(instantiate) }
+    }
+}
+
+impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
+    fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()> {
+        let times = context.times_of(number);
+        let (mut results, mut sides) = (Records::default(), SideOutputs::default());
+        let mut out = Output { results: &mut results, sides: &mut sides };
+        self.operator.advance_clock(times.block.processing_time, &times, &mut out)?;
+        let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
+        for batch in in_order(batches) {
+            self.operator.process(batch, &times, &mut out)?;
+        }
+        self.operator.advance(watermark, &times, &mut out)?;
+        if !results.is_empty() {
+            self.next.push(Batch::of_results(results), context)?;
+        }
+        self.next.end_block(context)?;
+        self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))
+    }
+    fn counts(&self) -> OperatorCounts {
+        self.operator.counts()
+    }
+}
+
+fn typed<K: Key, T: Data>(rows: Box<dyn Any + Send>) -> Result<KeyedBatch<K, T>> {
+    let rows = rows.downcast().map_err(|_| Error::internal("rows of another stage's types"))?;
+    Ok(*rows)
+}
+
+/// The rows of all senders in the order of their places, where there are several: only rows that are themselves
+/// results come from more than one shard.
+fn in_order<K, T>(mut batches: Vec<KeyedBatch<K, T>>) -> Vec<KeyedBatch<K, T>> {
+    batches.retain(|batch| !batch.is_empty());
+    if batches.len() < 2 {
+        return batches;
+    }
+    let mut rows = Vec::with_capacity(batches.iter().map(KeyedBatch::len).sum());
+    for batch in batches {
+        let KeyedBatch { keys, hashes, values, timestamps, places, marks } = batch;
+        let mut marks = marks.into_iter().peekable();
+        let columns = keys.into_iter().zip(hashes).zip(values.into_iter().zip(timestamps)).enumerate();
+        rows.extend(columns.map(|(row, ((key, hash), (value, timestamp)))| {
+            let mark = marks.next_if(|mark| mark.row as usize == row).map(|mark| mark.watermark);
+            (places.of(row, hash), key, value, timestamp, mark)
+        }));
+    }
+    rows.sort_by_key(|row| row.0);
+    let mut merged = KeyedBatch::default();
+    let mut merged_places = Vec::with_capacity(rows.len());
+    for (row, (place, key, value, timestamp, mark)) in rows.into_iter().enumerate() {
+        merged.marks.extend(mark.map(|watermark| Mark { row: row as u32, watermark }));
+        merged.keys.push(key);
+        merged.hashes.push(place.hash);
+        merged.values.push(value);
+        merged.timestamps.push(timestamp);
+        merged_places.push(place);
+    }
+    merged.places = Places::Each(merged_places);
+    vec![merged]
+}

@@ -1,0 +1,210 @@
+//! Streams of records, and what can be done with each record alone.
+
+use std::fmt::Debug;
+use std::ops::Deref;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::branch::Branch;
+use super::environment::StreamExecutionEnvironment;
+use super::keyed::KeyedStream;
+use super::push::{Filter, FlatMap, Map, Node};
+use super::sink::{Collected, Give, each};
+use super::source::{MappedSource, Source};
+use super::stage::SideNodes;
+use super::watermarks::WatermarkStrategy;
+use super::windowed::WindowedStream;
+use crate::error::{Error, Result};
+use crate::time::EventTime;
+use crate::windowing::assigner::WindowAssigner;
+use crate::windowing::output::OutputTag;
+use crate::windowing::{Data, Key};
+
+/// The source of a stream that has passed through nothing but functions of single records.
+pub(super) struct Origin<T> {
+    pub number: usize,
+    pub name: String,
+    pub source: Arc<dyn Source<T>>,
+}
+
+impl<T> Clone for Origin<T> {
+    fn clone(&self) -> Self {
+        Origin { number: self.number, name: self.name.clone(), source: self.source.clone() }
+    }
+}
+
+/// Records of one type. A handle: clones are the same stream, which any number of consumers may take.
+pub struct DataStream<T> {
+    pub(super) environment: StreamExecutionEnvironment,
+    pub(super) node: Arc<Node<T>>,
+    /// While watermarks may still be assigned.
+    pub(super) origin: Option<Origin<T>>,
+}
+
+impl<T> Clone for DataStream<T> {
+    fn clone(&self) -> Self {
+        let DataStream { environment, node, origin } = self;
+        DataStream { environment: environment.clone(), node: node.clone(), origin: origin.clone() }
+    }
+}
+
+/// The results of a window operator, which may have side outputs.
+pub struct SingleOutputStreamOperator<T> {
+    stream: DataStream<T>,
+    sides: SideNodes,
+}
+
+impl<T> Deref for SingleOutputStreamOperator<T> {
+    type Target = DataStream<T>;
+    fn deref(&self) -> &DataStream<T> {
+        &self.stream
+    }
+}
+
+impl<T: Data> SingleOutputStreamOperator<T> {
+    pub(super) fn new(stream: DataStream<T>, sides: SideNodes) -> Self {
+        SingleOutputStreamOperator { stream, sides }
+    }
+    /// The records that the operator gave to `tag`: late elements, or those that its function put there.
+    pub fn get_side_output<X: Data>(&self, tag: &OutputTag<X>) -> DataStream<X> {
+        let node = Node::new();
+        self.sides.attach(tag, node.clone());
+        DataStream { environment: self.stream.environment.clone(), node, origin: None }
+    }
+}
+
+impl<T: Data> DataStream<T> {
+    fn derived<U: Data>(&self, node: Arc<Node<U>>, origin: Option<Origin<U>>) -> DataStream<U> {
+        DataStream { environment: self.environment.clone(), node, origin }
+    }
+
+    /// Each record becomes another one.
+    pub fn map<U: Data>(&self, function: impl Fn(T) -> U + Clone + Send + Sync + 'static) -> DataStream<U> {
+        let node = Node::new();
+        let (next, mapped) = (node.clone(), function.clone());
+        self.node.attach(move |instantiate| {
+            Box::new(Map { function: function.clone(), next: next.instantiate(instantiate) })
+        });
+        let origin = self.origin.as_ref().map(|origin| origin.then(move |value, out| out.push(mapped(value))));
+        self.derived(node, origin)
+    }
+
+    /// Only the records for which `predicate` holds.
+    pub fn filter(&self, predicate: impl Fn(&T) -> bool + Clone + Send + Sync + 'static) -> DataStream<T> {
+        let node = Node::new();
+        let (next, keep) = (node.clone(), predicate.clone());
+        self.node.attach(move |instantiate| {
+            Box::new(Filter { predicate: predicate.clone(), next: next.instantiate(instantiate) })
+        });
+        let keep = move |value: T, out: &mut Vec<T>| out.extend(Some(value).filter(&keep));
+        self.derived(node, self.origin.as_ref().map(|origin| origin.then(keep)))
+    }
+
+    /// Each record becomes what `function` appends: none, one or many.
+    pub fn flat_map<U: Data>(
+        &self,
+        function: impl Fn(T, &mut Vec<U>) + Clone + Send + Sync + 'static,
+    ) -> DataStream<U> {
+        let node = Node::new();
+        let (next, mapped) = (node.clone(), function.clone());
+        self.node.attach(move |instantiate| {
+            Box::new(FlatMap { function: function.clone(), next: next.instantiate(instantiate) })
+        });
+        self.derived(node, self.origin.as_ref().map(|origin| origin.then(mapped)))
+    }
+
+    /// The records of all these streams. Its watermark is the lowest of theirs.
+    ///
+    /// # Panics
+    /// If they are not of one environment.
+    pub fn union(&self, others: &[&DataStream<T>]) -> DataStream<T> {
+        let node = Node::new();
+        for stream in std::iter::once(self).chain(others.iter().copied()) {
+            assert!(self.environment.is(&stream.environment), "streams of two environments can't be united");
+            let next = node.clone();
+            stream.node.attach(move |instantiate| next.instantiate(instantiate));
+        }
+        self.derived(node, None)
+    }
+
+    /// Gives the records timestamps and the stream watermarks. Only before the stream is keyed or united, and in place
+    /// of the source's own strategy.
+    #[track_caller]
+    pub fn assign_timestamps_and_watermarks(&self, strategy: WatermarkStrategy<T>) -> DataStream<T> {
+        let location = Location::caller();
+        let node = Node::new();
+        self.environment.note_fault(strategy.fault.clone(), location);
+        match &self.origin {
+            Some(Origin { number, name, source }) => self.environment.add_branch(Arc::new(Branch {
+                name: name.clone(),
+                origin: *number,
+                source: source.clone(),
+                strategy,
+                node: node.clone(),
+            })),
+            None => self.environment.note_fault(
+                Some(
+                    Error::usage("watermarks can't be assigned behind a window, a union or a side output")
+                        .help("assign them where the stream comes from its source"),
+                ),
+                location,
+            ),
+        }
+        self.derived(node, None)
+    }
+
+    /// Partitions the stream: records of equal keys go to one shard, in their order.
+    pub fn key_by<K: Key>(&self, key_of: impl Fn(&T) -> K + Clone + Send + Sync + 'static) -> KeyedStream<K, T> {
+        KeyedStream::new(self.clone(), key_of, false)
+    }
+
+    /// Windows over all records: one shard does the work.
+    #[track_caller]
+    pub fn window_all<A: WindowAssigner<T>>(&self, assigner: A) -> WindowedStream<(), T, A, A::DefaultTrigger> {
+        KeyedStream::new(self.clone(), |_: &T| (), true).window(assigner)
+    }
+
+    /// Keeps the records for the program: see [`Collected`].
+    pub fn collect(&self) -> Collected<T> {
+        let collected = Collected::new();
+        let records = collected.records.clone();
+        self.sink(move |value, timestamp| {
+            records.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((value, timestamp));
+            Ok(())
+        });
+        collected
+    }
+
+    /// Gives each record to `each`, on the thread that executes the program, in the order of one machine.
+    pub fn for_each(&self, mut each: impl FnMut(T) + Send + 'static) {
+        self.sink(move |value, _| {
+            each(value);
+            Ok(())
+        });
+    }
+
+    /// As [`for_each`](Self::for_each), with the timestamps in milliseconds; the first error ends the job.
+    pub fn sink(&self, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
+        let sink = self.environment.add_sink(each(take));
+        self.node.attach(move |_| Box::new(Give { sink }));
+    }
+
+    /// Writes each record to standard output, a line each.
+    pub fn print(&self)
+    where
+        T: Debug,
+    {
+        use std::io::Write as _;
+        self.sink(|value, _| {
+            writeln!(std::io::stdout().lock(), "{value:?}").map_err(|error| Error::io("write to", "stdout", error))
+        });
+    }
+}
+
+impl<T: Data> Origin<T> {
+    /// The source whose records have passed through one more function.
+    fn then<U: Data>(&self, function: impl Fn(T, &mut Vec<U>) + Send + Sync + 'static) -> Origin<U> {
+        let source = Arc::new(MappedSource { source: self.source.clone(), function: Arc::new(function) });
+        Origin { number: self.number, name: self.name.clone(), source }
+    }
+}

@@ -1,0 +1,301 @@
+//! Windows of a keyed stream: trigger, evictor, lateness, and the function that makes results.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::time::Duration;
+
+use super::explain::{OperatorCard, OperatorKind};
+use super::keyed::KeyedStream;
+use super::push::Node;
+use super::stage::{SideNodes, WindowStage};
+use super::stream::{DataStream, SingleOutputStreamOperator};
+use crate::error::{Error, Result};
+use crate::windowing::assigner::{NonMerging, WindowAssigner};
+use crate::windowing::evictor::Evictor;
+use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFunction, WindowResult};
+use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
+use crate::windowing::operator::general::GeneralOperator;
+use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
+use crate::windowing::operator::slice::SliceOperator;
+use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, NoEvictor};
+use crate::windowing::output::OutputTag;
+use crate::windowing::span::Span;
+use crate::windowing::trigger::Trigger;
+use crate::windowing::{Data, Key};
+
+/// Windows of a stream whose function is still to come.
+#[must_use = "a window does nothing before it has a function: aggregate, reduce, fold or process"]
+pub struct WindowedStream<K, T, A, Tr, E = NoEvictor> {
+    keyed: KeyedStream<K, T>,
+    assigner: A,
+    trigger: Tr,
+    evictor: E,
+    lateness: Lateness<T>,
+    name: Option<String>,
+    operator: Option<OperatorKind>,
+    fault: Option<Error>,
+    location: &'static Location<'static>,
+}
+
+impl<K, T, A, Tr, E> WindowedStream<K, T, A, Tr, E>
+where
+    K: Key,
+    T: Data,
+    A: WindowAssigner<T>,
+    Tr: Trigger<T, A::Window>,
+    E: Evictor<T, A::Window>,
+{
+    pub(super) fn new(
+        keyed: KeyedStream<K, T>,
+        assigner: A,
+        trigger: Tr,
+        evictor: E,
+        location: &'static Location<'static>,
+    ) -> Self {
+        let lateness = Lateness { allowed_ms: 0, side_output: None };
+        let (name, operator, fault) = (None, None, None);
+        WindowedStream { keyed, assigner, trigger, evictor, lateness, name, operator, fault, location }
+    }
+
+    /// In place of the assigner's default trigger.
+    pub fn trigger<N: Trigger<T, A::Window>>(self, trigger: N) -> WindowedStream<K, T, A, N, E> {
+        let WindowedStream { keyed, assigner, evictor, lateness, name, operator, fault, location, .. } = self;
+        WindowedStream { keyed, assigner, trigger, evictor, lateness, name, operator, fault, location }
+    }
+
+    /// Takes elements out of a window when it fires. All elements are then kept whole.
+    pub fn evictor<N: Evictor<T, A::Window>>(self, evictor: N) -> WindowedStream<K, T, A, Tr, N> {
+        let WindowedStream { keyed, assigner, trigger, lateness, name, operator, fault, location, .. } = self;
+        WindowedStream { keyed, assigner, trigger, evictor, lateness, name, operator, fault, location }
+    }
+
+    /// Keeps event-time windows for `lateness` behind their end: an element that comes by then fires its window again,
+    /// with the complete result. The default is zero.
+    pub fn allowed_lateness(mut self, lateness: Duration) -> Self {
+        let span = Span::new(lateness);
+        self.fault = self.fault.or(span.check("the allowed lateness").err());
+        self.lateness.allowed_ms = span.ms();
+        self
+    }
+
+    /// Elements that come later than the allowed lateness go to this side output instead of being dropped and counted.
+    pub fn side_output_late_data(mut self, tag: &OutputTag<T>) -> Self {
+        self.lateness.side_output = Some(tag.clone());
+        self
+    }
+
+    /// The operator's name in messages and in `explain`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Insists on an operator instead of the fastest that can serve; one that can't serve is a fault of the program. The
+    /// results are the same.
+    pub fn operator(mut self, operator: OperatorKind) -> Self {
+        self.operator = Some(operator);
+        self
+    }
+
+    /// One result per firing: that of `function` over the window's elements, with key, window and pane.
+    pub fn aggregate<F: AggregateFunction<T>>(
+        self,
+        function: F,
+    ) -> SingleOutputStreamOperator<WindowResult<K, A::Window, F::Output>> {
+        self.aggregate_with(function, EmitResult)
+    }
+
+    /// The result of `function` goes to `process`, which sees key and window.
+    pub fn aggregate_with<F, P, Out>(self, function: F, process: P) -> SingleOutputStreamOperator<Out>
+    where
+        F: AggregateFunction<T>,
+        P: ProcessWindowFunction<F::Output, K, A::Window, Out>,
+        Out: Data,
+    {
+        if !E::NONE {
+            let evictor = self.evictor.clone();
+            return self.general(BufferedAggregate { evictor, function, process, of: PhantomData }, EVICTED);
+        }
+        match self.serves() {
+            (OperatorKind::Slice, because) => match self.assigner.grid() {
+                Some(grid) => {
+                    let lateness = self.lateness.clone();
+                    let make = move || {
+                        Box::new(SliceOperator::new(grid, lateness.clone(), function.clone(), process.clone())) as _
+                    };
+                    self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
+                }
+                None => self.general(Accumulated { function, process, of: PhantomData }, because),
+            },
+            (_, because) => self.general(Accumulated { function, process, of: PhantomData }, because),
+        }
+    }
+
+    /// Combines elements two by two: `function(so_far, element)`.
+    pub fn reduce(
+        self,
+        function: impl Fn(T, &T) -> T + Clone + Send + Sync + 'static,
+    ) -> SingleOutputStreamOperator<WindowResult<K, A::Window, T>> {
+        self.aggregate_with(Reduce { function }, EmitReduced)
+    }
+
+    /// All elements of the window go to `process`: they are kept whole until the window is cleaned up.
+    pub fn process<P, Out>(self, process: P) -> SingleOutputStreamOperator<Out>
+    where
+        P: ProcessWindowFunction<T, K, A::Window, Out>,
+        Out: Data,
+    {
+        let evictor = self.evictor.clone();
+        self.general(Buffered { evictor, process, of: PhantomData }, "the function wants all elements")
+    }
+
+    /// Adds elements to an accumulator that can't be merged with another. Not for sessions, whose windows merge.
+    pub fn fold<R: Data>(
+        self,
+        initial: R,
+        function: impl Fn(&mut R, &T) + Clone + Send + Sync + 'static,
+    ) -> SingleOutputStreamOperator<WindowResult<K, A::Window, R>>
+    where
+        A: NonMerging,
+    {
+        let evictor = self.evictor.clone();
+        let contents = Fold { evictor, initial, function };
+        self.general(contents, "an accumulator that can't be merged")
+    }
+
+    /// The operator that serves an aggregate without an evictor, and why.
+    fn serves(&self) -> (OperatorKind, &'static str) {
+        let merges = self.assigner.merging().is_some();
+        let fastest = if !self.trigger.is_default_event_time() {
+            (OperatorKind::General, "the trigger is not the one of event time")
+        } else if self.assigner.grid().is_some() {
+            (OperatorKind::Slice, "windows on a grid, the event-time trigger, an aggregate that merges")
+        } else if merges && self.assigner.is_session() {
+            (OperatorKind::Session, "sessions, the event-time trigger, an aggregate")
+        } else {
+            (OperatorKind::General, "windows of no fixed grid")
+        };
+        match self.operator {
+            Some(OperatorKind::General) if fastest.0 != OperatorKind::General => {
+                (OperatorKind::General, "the program asks for it")
+            }
+            _ => fastest,
+        }
+    }
+
+    fn general<C>(self, contents: C, because: &'static str) -> SingleOutputStreamOperator<C::Out>
+    where
+        C: Contents<K, T, A::Window>,
+    {
+        let holds = if C::BUFFERS { BUFFERED } else { PER_WINDOW };
+        let (assigner, trigger, lateness) = (self.assigner.clone(), self.trigger.clone(), self.lateness.clone());
+        let make = move || {
+            let (assigner, trigger) = (assigner.clone(), trigger.clone());
+            Box::new(GeneralOperator::new(assigner, trigger, contents.clone(), lateness.clone())) as _
+        };
+        self.stage(OperatorKind::General, because, holds, MarkRule::EveryMove, make)
+    }
+
+    fn stage<Out: Data>(
+        self,
+        kind: OperatorKind,
+        because: &'static str,
+        holds: &'static str,
+        rule: MarkRule,
+        make: impl Fn() -> Box<dyn KeyedWindowOperator<K, T, Out>> + Send + Sync + 'static,
+    ) -> SingleOutputStreamOperator<Out> {
+        let environment = self.keyed.environment.clone();
+        environment.note_fault(self.check(kind).err(), self.location);
+        for warning in self.warnings(holds == BUFFERED) {
+            environment.note_warning(warning, self.location);
+        }
+        let (node, sides) = (Node::new(), SideNodes::default());
+        let (out, drains) = (node.clone(), sides.clone());
+        let stage = environment.add_stage(self.card(kind, because, holds), move |instantiate| {
+            Box::new(WindowStage::new(make(), &out, &drains, instantiate))
+        });
+        (self.keyed.connect)(stage, rule);
+        SingleOutputStreamOperator::new(DataStream { environment, node, origin: None }, sides)
+    }
+
+    /// Faults of the settings.
+    fn check(&self, kind: OperatorKind) -> Result<()> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        self.assigner.check()?;
+        self.trigger.check()?;
+        self.evictor.check()?;
+        if self.assigner.merging().is_some() && !self.trigger.can_merge() {
+            return Err(Error::usage(format!(
+                "{} can't be used with {}: a trigger of windows that merge must merge too",
+                self.trigger.describe(),
+                self.assigner.describe()
+            ))
+            .help("give it `can_merge` and `on_merge`, or use windows that do not merge"));
+        }
+        match self.operator {
+            Some(wanted) if wanted != kind => Err(Error::usage(format!(
+                "the {wanted:?} operator can't serve {} with {} and this function: the {kind:?} operator does",
+                self.assigner.describe(),
+                self.trigger.describe()
+            ))
+            .help("leave out `.operator(…)`: the fastest operator that can serve is taken")),
+            _ => Ok(()),
+        }
+    }
+
+    fn warnings(&self, buffers: bool) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let assigner = self.assigner.describe();
+        if self.keyed.unkeyed {
+            warnings.push(format!(
+                "{assigner} has no key: one shard does all the work; key the stream, or aggregate by key first"
+            ));
+        }
+        if buffers {
+            let why = if E::NONE { "its function wants all elements" } else { "it has an evictor" };
+            warnings.push(format!(
+                "{assigner} keeps every element until its window is cleaned up, because {why}; an aggregate without an \
+                 evictor keeps one accumulator"
+            ));
+        }
+        if self.trigger.never_fires() {
+            warnings.push(format!(
+                "{assigner} never fires: its trigger is {}; give it one, for example CountTrigger",
+                self.trigger.describe()
+            ));
+        } else if self.trigger.may_leave_unfired() {
+            warnings.push(format!(
+                "{} is the only trigger of {assigner}: elements that no firing has seen are dropped with their window; \
+                 EarlyCountTrigger fires once more at the end",
+                self.trigger.describe()
+            ));
+        }
+        warnings
+    }
+
+    fn card(&self, operator: OperatorKind, because: &str, holds: &str) -> OperatorCard {
+        OperatorCard {
+            name: self.name.clone().unwrap_or_else(|| self.assigner.describe()),
+            assigner: self.assigner.describe(),
+            trigger: self.trigger.describe(),
+            evictor: self.evictor.describe(),
+            allowed_lateness_ms: self.lateness.allowed_ms,
+            late_side_output: self.lateness.side_output.as_ref().map(|tag| tag.name().to_string()),
+            operator,
+            because: because.to_string(),
+            holds: holds.to_string(),
+            unkeyed: self.keyed.unkeyed,
+            event_time: self.assigner.is_event_time(),
+            session_gap_ms: self.assigner.session_gap(),
+            location: self.location,
+        }
+    }
+}
+
+const EVICTED: &str = "an evictor wants all elements";
+const PER_SLICE: &str = "one accumulator per key and slice";
+const PER_SESSION: &str = "one accumulator per key and open session";
+const PER_WINDOW: &str = "one accumulator per key and window";
+const BUFFERED: &str = "buffers every element of every open window";

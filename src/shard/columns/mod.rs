@@ -1,0 +1,345 @@
+//! The dataflow of SQL: Arrow batches from tables through window operators to sinks.
+
+mod chain;
+pub mod findings;
+mod merge;
+pub mod program;
+mod route;
+pub mod scan;
+#[cfg(test)]
+mod sim;
+
+use std::sync::Arc;
+
+use arrow::array::{Int64Array, RecordBatch};
+use arrow::datatypes::SchemaRef;
+
+use super::dataflow::{Dataflow, InputWatermark, Outgoing};
+use super::layout::Layout;
+use crate::batch::EventBatch;
+use crate::error::Result;
+use crate::exchange::sequence::Step;
+use crate::metrics::ShardMetrics;
+use crate::plan::WindowSpec;
+use crate::source::{Aside, Extent, Transition};
+use crate::time::{Watermark, WatermarkStart};
+use crate::watermark::Peaks;
+use crate::window::{Deadlines, WindowOperator, operator};
+use chain::Flow;
+use findings::Findings;
+use program::{Branch, Program, Target};
+use scan::{Block, ScanBatch, ScanContext, SplitEntry};
+
+/// Where SQL's watermarks start.
+pub const START: WatermarkStart = WatermarkStart::Sql;
+
+/// Rows on their way to a window operator.
+#[derive(Debug)]
+pub struct Part {
+    /// The place of the batch within its step among the batches of all senders: 0 for rows from a reader, the (first)
+    /// window end for rows from a window operator.
+    pub order: i64,
+    /// The window end of each row where they differ, ascending; else empty.
+    pub ends: Vec<i64>,
+    pub batch: EventBatch,
+}
+
+/// Takes a pipeline's rows on one shard.
+pub trait Output: Send {
+    /// `seq` and `order` place the batch among those of other shards: by block, then window end.
+    ///
+    /// # Errors
+    /// The rows cannot be written.
+    fn write(&mut self, seq: u64, order: i64, batch: &RecordBatch) -> Result<()>;
+    /// All rows were written.
+    ///
+    /// # Errors
+    /// What is left of them cannot be written.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Takes what the blocks of a shard set aside.
+pub trait AsideOutput: Send {
+    /// `seq`: the place of the block in the order.
+    ///
+    /// # Errors
+    /// Nobody takes it any more.
+    fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()>;
+}
+
+/// What a job of SQL gives to each of its shards.
+pub struct ColumnsParts {
+    pub program: Arc<Program>,
+    pub layout: Arc<Layout>,
+    pub splits: Arc<Vec<SplitEntry>>,
+    /// One a sink of the program.
+    pub outputs: Vec<Box<dyn Output>>,
+    /// Takes the records that are set aside; none: the first of them is an error. The splits must be opened alike.
+    pub aside: Option<Box<dyn AsideOutput>>,
+    pub metrics: Arc<ShardMetrics>,
+}
+
+/// See the module.
+pub struct Columns {
+    program: Arc<Program>,
+    layout: Arc<Layout>,
+    scan_schemas: Vec<SchemaRef>,
+    splits: Arc<Vec<SplitEntry>>,
+    operators: Vec<Box<dyn WindowOperator + Send>>,
+    /// By stage: which of the rows on their way there need a mark.
+    deadlines: Vec<Deadlines>,
+    outputs: Vec<Box<dyn Output>>,
+    aside: Option<Box<dyn AsideOutput>>,
+    findings: Findings,
+    metrics: Arc<ShardMetrics>,
+}
+
+impl Dataflow for Columns {
+    type Block = Block;
+    type Part = Part;
+    /// What the shard came upon, for warnings.
+    type Outcome = Findings;
+
+    fn extend(&self, split: usize) -> Extent {
+        self.splits[split].split.extend()
+    }
+
+    fn probe(&self, split: usize, block: usize) -> Result<Transition> {
+        self.splits[split].split.probe(block)
+    }
+
+    fn read(&mut self, split: usize, block: usize, entry: u8) -> Result<Block> {
+        let SplitEntry { branch, split } = &self.splits[split];
+        let scan = ScanContext {
+            spec: &self.program.branches[*branch].scan,
+            schema: &self.scan_schemas[*branch],
+            context: &self.program.context,
+        };
+        Block::read(split.as_ref(), &scan, (block, entry), self.program.batch_rows, self.aside.is_some())
+    }
+
+    fn peaks(&self, block: &Block) -> Option<Peaks> {
+        self.program.rule.is_prefix_maximum().then(|| block.peaks())
+    }
+
+    fn after(&mut self, block: &mut Block, start: Watermark) -> Watermark {
+        let watermarks = block.batches.iter().filter_map(|batch| batch.watermarks.as_ref());
+        watermarks.fold(start, |current, values| self.program.rule.after(current, values))
+    }
+
+    fn route(
+        &mut self,
+        step: &Step,
+        mut block: Block,
+        inputs: &[InputWatermark],
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
+        self.count(&block);
+        if let Some(output) = &mut self.aside {
+            output.take(step.seq, step.split, std::mem::take(&mut block.stats.aside))?;
+        }
+        // Splits of files are never idle, so the stage has not reached more than the lowest of its inputs.
+        let stage = out.ports().first().map(|&port| self.program.ports[port].stage);
+        let others = stage.map_or(Watermark::MAX, |stage| inputs[stage].others);
+        self.route_block(step, block, others, out)
+    }
+
+    fn run_stage(
+        &mut self,
+        stage: usize,
+        step: &Step,
+        (_, watermark): (&[InputWatermark], Watermark),
+        parts: Vec<Part>,
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
+        let mut fired: Vec<RecordBatch> = Vec::new();
+        let mut emit = |batch: RecordBatch| {
+            if batch.num_rows() > 0 {
+                fired.push(batch);
+            }
+            Ok(())
+        };
+        let others = self.operators.iter().enumerate().filter(|(other, _)| *other != stage);
+        let mut state_bytes: u64 = others.map(|(_, operator)| operator.state_bytes()).sum();
+        let operator = &mut self.operators[stage];
+        for batch in merge::in_order(parts)? {
+            operator.process(&batch, &mut emit)?;
+        }
+        // Before windows fire: the most that there will be at this block.
+        state_bytes += operator.state_bytes();
+        operator.advance(watermark, &mut emit)?;
+        self.metrics.set_watermark(watermark.0);
+        self.metrics.set_state_bytes(state_bytes);
+        self.hand_on(stage, step.seq, fired, out)
+    }
+
+    fn completed(&mut self, _step: &Step) {
+        let late_of = |copies: bool| -> u64 {
+            let counts = |index: &usize| {
+                matches!(self.program.stages[*index].spec.window, WindowSpec::Attached { .. }) == copies
+            };
+            let first = (0..self.operators.len()).filter(|&index| self.layout.is_first(index)).filter(counts);
+            first.map(|index| self.operators[index].late_rows()).sum()
+        };
+        let sessions = |index: &usize| matches!(self.program.stages[*index].spec.window, WindowSpec::Session { .. });
+        let open = |index: usize| self.operators[index].open_windows();
+        let all = 0..self.operators.len();
+        self.metrics.rows_late.set(late_of(false));
+        self.metrics.copies_late.set(late_of(true));
+        self.metrics.sessions_open.set(all.clone().filter(sessions).map(open).sum());
+        self.metrics.windows_open.set(all.filter(|index| !sessions(index)).map(open).sum());
+        self.metrics.windows_fired.set(self.operators.iter().map(|operator| operator.fired_windows()).sum());
+    }
+
+    fn finish(mut self, peaks: &[Peaks]) -> Result<Findings> {
+        self.outputs.into_iter().try_for_each(|output| output.finish())?;
+        self.findings.see_peaks(peaks);
+        Ok(self.findings)
+    }
+}
+
+/// The rows of a block while they are routed.
+struct Routing<'a> {
+    step: &'a Step,
+    branch: &'a Branch,
+    /// The stage that they go to; none: a sink.
+    stage: Option<usize>,
+    /// The lowest watermark of the other splits that reach the stage.
+    others: Watermark,
+    /// The split's watermark before the batch at hand.
+    watermark: Watermark,
+    peaks: Peaks,
+}
+
+impl Columns {
+    /// # Errors
+    /// As [`operator`].
+    pub fn new(parts: ColumnsParts) -> Result<Self> {
+        let ColumnsParts { program, layout, splits, outputs, aside, metrics } = parts;
+        Ok(Columns {
+            scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
+            operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
+            deadlines: program.stages.iter().map(|stage| Deadlines::new(&stage.spec)).collect::<Result<_>>()?,
+            findings: Findings::new(program.branches.len()),
+            program,
+            layout,
+            splits,
+            outputs,
+            aside,
+            metrics,
+        })
+    }
+
+    fn count(&self, block: &Block) {
+        self.metrics.rows_decoded.add(block.stats.rows);
+        self.metrics.rows_malformed.add(block.stats.malformed);
+        self.metrics.rows_without_time.add(block.null_times);
+        self.metrics.rows_unreadable.add(block.stats.aside.rejected.len() as u64 - block.null_times);
+        self.metrics.bytes_read.add(block.stats.bytes);
+    }
+
+    fn route_block(&mut self, step: &Step, block: Block, others: Watermark, out: &mut Outgoing<Part>) -> Result<()> {
+        let program = self.program.clone();
+        let branch = &program.branches[self.splits[step.split].branch];
+        let stage = match branch.to {
+            Target::Port(port) => Some(program.ports[port].stage),
+            Target::Sink(_) => None,
+        };
+        let inner = block.peaks();
+        let peaks = Peaks { first: step.start.0, second: step.second.0 };
+        let mut routing = Routing { step, branch, stage, others, watermark: step.start, peaks };
+        let mut filtered = 0;
+        for batch in block.batches {
+            let flow = self.with_watermarks(batch, &mut routing);
+            let flow = chain::run(&branch.chain, flow, &program.context, &mut filtered)?;
+            match branch.to {
+                Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
+                Target::Port(port) => self.route_rows(port, flow, &routing, out)?,
+            }
+        }
+        self.metrics.rows_filtered.add(filtered);
+        self.findings.end_block(*step, routing.watermark, Watermark(inner.second));
+        Ok(())
+    }
+
+    /// The rows of a batch, with the watermark before each where any may be behind it.
+    fn with_watermarks(&mut self, batch: ScanBatch, routing: &mut Routing<'_>) -> Flow {
+        let (mut before, mut second) = (None, None);
+        if let (Some(stage), Some(values)) = (routing.stage, &batch.watermarks) {
+            let rule = self.program.rule;
+            let after = rule.after(routing.watermark, values);
+            let time = routing.branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
+            let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
+            if self.deadlines[stage].may_be_behind(lowest, START.emitted(after).min(routing.others)) {
+                before = Some(rule.before_each(routing.watermark, values).0.into());
+                // Elsewhere the watermark does not follow from the peaks.
+                second = rule.is_prefix_maximum().then(|| routing.peaks.second_before_each(values).into());
+            }
+            routing.watermark = after;
+            routing.peaks = routing.peaks.and(batch.peaks);
+            self.findings.see_time(self.splits[routing.step.split].branch, lowest);
+        }
+        Flow { rows: batch.rows, before, second, ends: None }
+    }
+
+    fn route_rows(&mut self, port: usize, flow: Flow, routing: &Routing<'_>, out: &mut Outgoing<Part>) -> Result<()> {
+        let stage = self.program.ports[port].stage;
+        let (spec, deadlines) = (&self.program.stages[stage].spec, &mut self.deadlines[stage]);
+        self.findings.see_late(routing.step.split, &flow, deadlines, routing.others)?;
+        for dealt in route::route(flow, spec, deadlines, self.program.groups, routing.others)? {
+            out.push(port, dealt.owner, Part { order: 0, ends: Vec::new(), batch: dealt.batch });
+        }
+        Ok(())
+    }
+
+    fn hand_on(&mut self, stage: usize, seq: u64, fired: Vec<RecordBatch>, out: &mut Outgoing<Part>) -> Result<()> {
+        let program = self.program.clone();
+        let stage = &program.stages[stage];
+        let window_end = stage.spec.keys.len() + stage.spec.aggregates.len() + 1;
+        for rows in fired {
+            let ends = chain::times_of(rows.column(window_end));
+            let order = ends[0];
+            // A batch of sessions has many window ends: its rows find their places one by one.
+            let several = stage.spec.ordered && ends.iter().any(|&end| end != order);
+            let ends = several.then(|| Int64Array::from(ends.to_vec()));
+            // Rows that HAVING removes were used: they count in their window.
+            let flow =
+                chain::run(&stage.chain, Flow { rows, before: None, second: None, ends }, &program.context, &mut 0)?;
+            match stage.to {
+                Target::Sink(sink) => self.write_in_order(sink, seq, order, flow)?,
+                Target::Port(port) => self.route_results(port, order, flow, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn route_results(&mut self, port: usize, order: i64, mut flow: Flow, out: &mut Outgoing<Part>) -> Result<()> {
+        let stage = self.program.ports[port].stage;
+        let (spec, deadlines) = (&self.program.stages[stage].spec, &mut self.deadlines[stage]);
+        let ends = flow.ends.take();
+        for dealt in route::route(flow, spec, deadlines, self.program.groups, Watermark::MAX)? {
+            let ends = ends.as_ref().map_or_else(Vec::new, |ends| dealt.pick(ends.values()));
+            let order = ends.first().copied().unwrap_or(order);
+            out.push(port, dealt.owner, Part { order, ends, batch: dealt.batch });
+        }
+        Ok(())
+    }
+
+    fn write_in_order(&mut self, sink: usize, seq: u64, order: i64, flow: Flow) -> Result<()> {
+        let Some(ends) = flow.ends else { return self.write(sink, seq, order, &flow.rows) };
+        let mut from = 0;
+        for run in ends.values().chunk_by(|a, b| a == b) {
+            self.write(sink, seq, run[0], &flow.rows.slice(from, run.len()))?;
+            from += run.len();
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, sink: usize, seq: u64, order: i64, rows: &RecordBatch) -> Result<()> {
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        self.metrics.rows_written[sink].add(rows.num_rows() as u64);
+        self.outputs[sink].write(seq, order, rows)
+    }
+}
