@@ -176,7 +176,7 @@ where
             last = place;
             let before = if place.cause == 0 { before } else { times.before(place).max(before) };
             // What the trigger and the function see depends on the place alone, not on how far time moves at once.
-            let now = times.during(place).max(Watermark(timer.time)).min(target);
+            let now = times.reached(due).max(Watermark(timer.time)).min(target);
             self.watermark = now.max(self.watermark);
             let cause = Cause::Timer { domain: TimeDomain::EventTime, time: timer.time, before: before.0, place };
             self.fire_timer(timer, at, cause, out)?;

@@ -11,7 +11,7 @@ use crate::time::{EventTime, Watermark};
 use crate::windowing::batch::{BlockTimes, KeyedBatch, StageTimes};
 use crate::windowing::hash::key_hash;
 use crate::windowing::operator::{OperatorCounts, Output};
-use crate::windowing::output::{OutputTag, Place, Records, SideOutputs};
+use crate::windowing::output::{OutputTag, Place, Places, Records, SideOutputs};
 
 /// Rows with the watermark before each, and the times that go with all of them.
 #[derive(Debug, Clone)]
@@ -52,20 +52,22 @@ pub fn blocks(steps: &[Step], mut cut: impl FnMut() -> bool) -> Vec<Block> {
 pub struct Shards {
     operators: Vec<Operator>,
     tag: OutputTag<Ev>,
+    reached: Watermark,
 }
 
 impl Shards {
     pub fn new(case: &Case, shards: usize) -> Result<Shards> {
         let tag = OutputTag::new("late");
         let operators = (0..shards).map(|_| build(case, &tag)).collect::<Result<_>>()?;
-        Ok(Shards { operators, tag })
+        Ok(Shards { operators, tag, reached: Watermark::MIN })
     }
 
     /// Batches end where `random` says.
     pub fn run(&mut self, block: &Block, random: &mut Random) -> Result<BlockOutput> {
         let before = block.rows.iter().map(|(_, before)| *before).collect();
         let times = BlockTimes { before, after: block.after, processing_time: block.clock };
-        let times = StageTimes { block: Arc::new(times), others: Watermark::MAX };
+        let times = StageTimes { block: Arc::new(times), others: Watermark::MAX, reached: self.reached };
+        self.reached = Watermark(block.after);
         let (mut results, mut late) = (Vec::new(), Vec::new());
         let count = self.operators.len() as u64;
         for (shard, operator) in (0..).zip(&mut self.operators) {
@@ -97,26 +99,15 @@ impl Shards {
 
     /// Of all shards together, without the bytes.
     pub fn counts(&self) -> OperatorCounts {
-        self.operators.iter().fold(OperatorCounts::default(), |sum, operator| {
-            let counts = operator.counts();
-            OperatorCounts {
-                late_dropped: sum.late_dropped + counts.late_dropped,
-                late_side_output: sum.late_side_output + counts.late_side_output,
-                open_windows: sum.open_windows + counts.open_windows,
-                fired: sum.fired + counts.fired,
-                unfired_at_cleanup: sum.unfired_at_cleanup + counts.unfired_at_cleanup,
-                buffered_elements: sum.buffered_elements + counts.buffered_elements,
-                accumulators: sum.accumulators + counts.accumulators,
-                state_bytes: 0,
-            }
-        })
+        let all = self.operators.iter().map(|operator| operator.counts());
+        OperatorCounts { state_bytes: 0, ..all.fold(OperatorCounts::default(), OperatorCounts::and) }
     }
 }
 
 /// A batch with the marks that a router would set.
 fn keyed(operator: &Operator, rows: &[(usize, &(Ev, EventTime))]) -> KeyedBatch<String, Ev> {
     let (mut batch, mut last) = (KeyedBatch::default(), None);
-    for (row, (place, (element, before))) in (0..).zip(rows) {
+    for (row, (_, (element, before))) in (0..).zip(rows) {
         let (hash, watermark) = (key_hash(&element.k), Watermark(*before));
         if operator.mark_rule().wants(element.t, watermark, last) {
             batch.marks.push(Mark { row, watermark });
@@ -126,7 +117,7 @@ fn keyed(operator: &Operator, rows: &[(usize, &(Ev, EventTime))]) -> KeyedBatch<
         batch.hashes.push(hash);
         batch.values.push(element.clone());
         batch.timestamps.push(element.t);
-        batch.places.push(Place::of_row(*place as u32, hash));
     }
+    batch.places = Places::Rows(rows.iter().map(|(place, _)| *place as u32).collect());
     batch
 }

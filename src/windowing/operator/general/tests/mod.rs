@@ -11,11 +11,12 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use case::{Case, Function, Outcome, Value, Windows};
+use case::{Case, Ev, Firing, Function, Outcome, Step, Value, Windows};
 use drive::{Block, BlockOutput, Shards, blocks};
 use twin::Twin;
 
 use crate::random::Random;
+use crate::windowing::function::PaneTiming;
 use crate::windowing::operator::OperatorCounts;
 
 /// An output as the recorded cases have it.
@@ -167,4 +168,68 @@ fn compare_seeds(seeds: std::ops::Range<u64>) {
 #[test]
 fn generated_timelines_give_what_the_twin_gives_in_any_batches_on_any_shards() {
     compare_seeds(0..10_000);
+}
+
+/// The results of a case, one step a block.
+fn results(case: &Case) -> Vec<Outcome> {
+    let (mut shards, mut random) = (Shards::new(case, 1).unwrap(), Random::new(1));
+    blocks(&case.steps, || true).iter().flat_map(|block| shards.run(block, &mut random).unwrap().0).collect()
+}
+
+fn element(t: i64, v: i64, gap: i64) -> Step {
+    Step::Element(Ev { k: String::from("a"), t, v, gap })
+}
+
+fn lists(windows: Windows, trigger: Option<Firing>, steps: Vec<Step>) -> Case {
+    let (evictor, lateness, side_output, function) = (None, 0, false, Function::List);
+    Case { windows, trigger, evictor, lateness, side_output, function, steps }
+}
+
+#[test]
+fn a_session_as_long_as_one_that_has_grown_joins_it() {
+    // Flink gives the window of the last element a state of its own and loses the first two.
+    let steps = vec![element(0, 1, 5), element(3, 2, 7), element(0, 4, 10)];
+    let results = results(&lists(Windows::DynamicSession, None, steps));
+    let [only] = &results[..] else { panic!("{results:?}") };
+    assert_eq!((&only.value, only.window), (&Value::List(vec![1, 2, 4]), Some((0, 10))));
+}
+
+#[test]
+fn a_trigger_at_intervals_ends_with_the_input_where_the_window_has_no_end() {
+    // In Flink it goes on up to the greatest time. What is registered when the input ends still fires: the next
+    // interval, and the end of the window.
+    let steps = vec![element(1, 1, 0), Step::Watermark(25), element(26, 2, 0)];
+    let results = results(&lists(Windows::Global { end_of_stream: false }, Some(Firing::Continuous(10)), steps));
+    let found: Vec<_> = results.iter().map(|one| (one.value.clone(), one.timing, one.index)).collect();
+    let (one, two) = (Value::List(vec![1]), Value::List(vec![1, 2]));
+    let expected = [
+        (one.clone(), PaneTiming::Early, 0),
+        (one, PaneTiming::Early, 1),
+        (two.clone(), PaneTiming::Early, 2),
+        (two, PaneTiming::OnTime, 3),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn firings_are_early_on_time_or_late_and_numbered_through_merges() {
+    let trigger = Some(Firing::EarlyCount(2));
+    let steps = vec![
+        element(0, 1, 0),
+        element(1, 2, 0), // fires: early
+        element(15, 4, 0),
+        element(8, 8, 0),    // joins both: a count of 2, fires
+        Step::Watermark(24), // fires at the end, purges
+        element(9, 16, 0),   // its timer is in the past: fires when the watermark moves
+        Step::Watermark(25),
+    ];
+    let case = Case { lateness: 10, ..lists(Windows::Session { gap: 10 }, trigger, steps) };
+    let found: Vec<_> = results(&case).iter().map(|one| (one.timing, one.index, one.value.clone())).collect();
+    let expected = [
+        (PaneTiming::Early, 0, Value::List(vec![1, 2])),
+        (PaneTiming::Early, 1, Value::List(vec![1, 2, 4, 8])),
+        (PaneTiming::OnTime, 2, Value::List(vec![1, 2, 4, 8])),
+        (PaneTiming::Late, 3, Value::List(vec![16])),
+    ];
+    assert_eq!(found, expected);
 }

@@ -150,23 +150,14 @@ impl Rules {
         self.purging(answer)
     }
 
-    pub fn on_watermark(
-        &self,
-        time: i64,
-        window: Span,
-        memory: &mut Memory,
-        watermark: i64,
-        wishes: &mut Vec<Wish>,
-    ) -> Answer {
+    pub fn on_watermark(&self, time: i64, window: Span, memory: &mut Memory, wishes: &mut Vec<Wish>) -> Answer {
         let last = last_of(window);
         let answer = match self.firing {
             Firing::EventTime | Firing::EndOfStream | Firing::SessionCap(_) => fire_if(time == last),
             Firing::EarlyCount(_) => Answer { fire: time == last, purge: time == last },
             Firing::Continuous(_) if time == last => FIRE,
             Firing::Continuous(interval) if memory.next == Some(time) => {
-                // A window without end: the rest of time is one interval.
-                let over = last == i64::MAX && watermark == i64::MAX;
-                let next = if over { last } else { time.wrapping_add(interval).min(last) };
+                let next = time.wrapping_add(interval).min(last);
                 memory.next = Some(next);
                 wishes.push(alarm(next));
                 FIRE

@@ -135,7 +135,7 @@ impl Twin {
             let answer = if clocked {
                 self.rules.on_clock(time, window, memory, &mut wishes)
             } else {
-                self.rules.on_watermark(time, window, memory, self.watermark, &mut wishes)
+                self.rules.on_watermark(time, window, memory, &mut wishes)
             };
             self.grant(at, wishes);
             self.act(at, answer, Why::Alarm { clocked, time, before });
