@@ -116,6 +116,7 @@ trait Erased<T, W>: Send + Sync {
     fn clear(&self, window: &W, state: &mut BoxedState, context: &mut TriggerContext<'_>);
     fn is_default_event_time(&self) -> bool;
     fn may_leave_unfired(&self) -> bool;
+    fn never_fires(&self) -> bool;
     fn describe(&self) -> String;
 }
 
@@ -173,6 +174,9 @@ impl<T, W: Window, G: Trigger<T, W>> Erased<T, W> for G {
     }
     fn may_leave_unfired(&self) -> bool {
         Trigger::may_leave_unfired(self)
+    }
+    fn never_fires(&self) -> bool {
+        Trigger::never_fires(self)
     }
     fn describe(&self) -> String {
         Trigger::describe(self)
@@ -233,6 +237,9 @@ impl<T: 'static, W: Window> Trigger<T, W> for BoxedTrigger<T, W> {
     }
     fn may_leave_unfired(&self) -> bool {
         self.0.may_leave_unfired()
+    }
+    fn never_fires(&self) -> bool {
+        self.0.never_fires()
     }
     fn describe(&self) -> String {
         self.0.describe()
