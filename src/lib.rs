@@ -36,6 +36,7 @@ pub mod plan;
 pub mod runner;
 pub mod shard;
 pub mod sink;
+pub mod sketch;
 pub mod source;
 #[cfg(feature = "sql")]
 pub mod sql;

@@ -16,6 +16,7 @@ use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFun
 use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
+use crate::windowing::operator::slice::SliceOperator;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, NoEvictor};
 use crate::windowing::output::OutputTag;
 use crate::windowing::span::Span;
@@ -115,8 +116,19 @@ where
             let evictor = self.evictor.clone();
             return self.general(BufferedAggregate { evictor, function, process, of: PhantomData }, EVICTED);
         }
-        let (_, because) = self.serves();
-        self.general(Accumulated { function, process, of: PhantomData }, because)
+        match self.serves() {
+            (OperatorKind::Slice, because) => match self.assigner.grid() {
+                Some(grid) => {
+                    let lateness = self.lateness.clone();
+                    let make = move || {
+                        Box::new(SliceOperator::new(grid, lateness.clone(), function.clone(), process.clone())) as _
+                    };
+                    self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
+                }
+                None => self.general(Accumulated { function, process, of: PhantomData }, because),
+            },
+            (_, because) => self.general(Accumulated { function, process, of: PhantomData }, because),
+        }
     }
 
     /// Combines elements two by two: `function(so_far, element)`.

@@ -50,6 +50,11 @@ impl StageTimes {
         let row = self.block.before.partition_point(|&before| before < time);
         Place::of_timer(row as u32, time, hash)
     }
+    /// Of the move by which it reached `time`.
+    pub fn reached(&self, time: EventTime) -> Watermark {
+        let row = self.block.before.partition_point(|&before| before < time);
+        self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
+    }
     fn at(&self, watermark: EventTime) -> Watermark {
         Watermark(watermark).min(self.others).max(self.reached)
     }

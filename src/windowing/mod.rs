@@ -6,8 +6,10 @@
 //!
 //! Everything here is plain synchronous code of one shard. What travels between shards is a [`batch::KeyedBatch`].
 
+pub mod aggregates;
 pub mod assigner;
 pub mod batch;
+pub mod contract;
 pub mod evictor;
 pub mod function;
 pub mod hash;

@@ -74,7 +74,7 @@ pub(super) fn start_of(time: EventTime, offset_ms: i64, step_ms: i64) -> EventTi
 /// # Errors
 /// Kind Data.
 #[inline]
-pub(super) fn check_timestamp(timestamp: EventTime) -> Result<()> {
+pub(in crate::windowing) fn check_timestamp(timestamp: EventTime) -> Result<()> {
     if timestamp > EventTime::MIN { Ok(()) } else { Err(no_timestamp()) }
 }
 
@@ -109,7 +109,10 @@ mod tests {
     #[test]
     fn the_ends_of_time_end_the_search() {
         assert_eq!(starts(10, 5, 0, i64::MIN + 20).len(), 2);
-        assert_eq!(starts(10, 5, 0, i64::MIN + 1).len(), 0);
+        // Starts wrap around as the first window does, and as in Flink.
+        assert_eq!(starts(10, 5, 0, i64::MIN + 1), [i64::MAX - 1, i64::MAX - 6]);
+        // Where only the next start would, Flink goes on without end.
+        assert_eq!(starts(11, 5, 0, i64::MIN + 12), [i64::MIN + 8, i64::MIN + 3]);
         assert_eq!(starts(10, 5, 0, i64::MAX).len(), 2);
     }
 }

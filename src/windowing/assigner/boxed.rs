@@ -13,6 +13,7 @@ use crate::windowing::window::Window;
 pub struct BoxedAssigner<T, W>(Arc<dyn Erased<T, W>>);
 
 impl<T, W: Window> BoxedAssigner<T, W> {
+    /// Forgets the type of `assigner`; its default trigger is a [`BoxedTrigger`] too.
     pub fn new(assigner: impl WindowAssigner<T, Window = W>) -> Self {
         BoxedAssigner(Arc::new(assigner))
     }

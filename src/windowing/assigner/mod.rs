@@ -1,4 +1,20 @@
 //! Window assigners: to which windows an element belongs.
+//!
+//! Tumbling, sliding and cumulating windows lie the same for all keys; sessions follow the elements of a key; the
+//! global window holds all elements of a key. All but the last come in event time and in processing time.
+//!
+//! ```
+//! use std::time::Duration;
+//! use transom::windowing::assigner::{AssignerContext, SlidingEventTimeWindows, WindowAssigner};
+//! use transom::windowing::window::TimeWindow;
+//!
+//! let assigner = SlidingEventTimeWindows::of(Duration::from_secs(10), Duration::from_secs(5));
+//! let context = AssignerContext { processing_time: 0 };
+//! let mut windows = Vec::new();
+//! assigner.assign_windows(&"an element", 12_000, &context, &mut windows)?;
+//! assert_eq!(windows, [TimeWindow::new(10_000, 20_000), TimeWindow::new(5_000, 15_000)]);
+//! # Ok::<(), transom::error::Error>(())
+//! ```
 
 mod aligned;
 mod boxed;
@@ -9,6 +25,7 @@ mod session;
 mod sliding;
 mod tumbling;
 
+pub(super) use aligned::check_timestamp;
 pub use boxed::BoxedAssigner;
 pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
 pub use global::GlobalWindows;
@@ -45,7 +62,9 @@ pub type MergeWindows<W> = fn(&[W]) -> Vec<Merge<W>>;
 
 /// Gives each element its windows.
 ///
-/// Contract: the windows follow from the element, its timestamp and the context alone.
+/// Contract: the windows follow from the element, its timestamp and the context alone; see
+/// [`check_assigner`](crate::windowing::contract::check_assigner). [`check`](WindowAssigner::check) comes before all
+/// else.
 pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
     type Window: Window;
     /// The trigger of a window operator that was given none.

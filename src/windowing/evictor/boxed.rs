@@ -11,6 +11,7 @@ use crate::windowing::window::Window;
 pub struct BoxedEvictor<T, W>(Arc<dyn Erased<T, W>>);
 
 impl<T, W: Window> BoxedEvictor<T, W> {
+    /// Forgets the type of `evictor`.
     pub fn new(evictor: impl Evictor<T, W>) -> Self {
         BoxedEvictor(Arc::new(evictor))
     }

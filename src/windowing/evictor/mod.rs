@@ -1,4 +1,26 @@
 //! Evictors: which elements of a window are taken out before or after the window function has seen them.
+//!
+//! [`CountEvictor`] keeps the last elements, [`TimeEvictor`] the newest stretch of time, [`DeltaEvictor`] those close
+//! to the last one; [`BoxedEvictor`] holds any evictor. With an evictor a window keeps its elements whole. One's own:
+//!
+//! ```
+//! use transom::windowing::evictor::{Elements, Evictor, EvictorContext};
+//! use transom::windowing::window::Window;
+//!
+//! /// Leaves out what is not a number.
+//! #[derive(Clone)]
+//! struct NotANumber;
+//!
+//! impl<W: Window> Evictor<f64, W> for NotANumber {
+//!     fn evict_before(&self, elements: &mut Elements<f64>, _: &W, _: &EvictorContext) {
+//!         elements.evict_where(|value, _timestamp| value.is_nan());
+//!     }
+//!     fn evict_after(&self, _: &mut Elements<f64>, _: &W, _: &EvictorContext) {}
+//!     fn describe(&self) -> String {
+//!         String::from("NotANumber")
+//!     }
+//! }
+//! ```
 
 mod boxed;
 mod count;
@@ -73,7 +95,8 @@ pub struct EvictorContext {
     pub current_processing_time: EventTime,
 }
 
-/// Takes elements out of a window when it fires. Contract: it removes only.
+/// Takes elements out of a window when it fires. Contract: it removes only; see
+/// [`check_evictor`](crate::windowing::contract::check_evictor).
 pub trait Evictor<T, W: Window>: Clone + Send + Sync + 'static {
     /// Takes nothing out, ever: there is no evictor, and elements need not be kept whole for it.
     const NONE: bool = false;

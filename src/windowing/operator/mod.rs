@@ -9,9 +9,11 @@
 //! the marks of a batch carry: see [`MarkRule`].
 
 pub mod contents;
+mod fire;
 pub mod general;
 pub mod index;
 pub mod reduce;
+pub mod slice;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid, Watermark};

@@ -19,6 +19,7 @@ pub struct BoxedTrigger<T, W>(Arc<dyn Erased<T, W>>);
 pub struct BoxedState(Option<Box<dyn AnyState>>);
 
 impl<T, W: Window> BoxedTrigger<T, W> {
+    /// Forgets the type of `trigger`.
     pub fn new(trigger: impl Trigger<T, W>) -> Self {
         BoxedTrigger(Arc::new(trigger))
     }

@@ -11,8 +11,8 @@ use crate::windowing::window::Window;
 /// Fires whenever the watermark reaches a multiple of the interval (counted from 1970, not from the start of the
 /// window), at the end of the window, and for each element that comes behind it. The contents stay.
 ///
-/// A watermark that jumps over several intervals fires once for each. On a global window the end of the input fires
-/// once (where Flink counts intervals up to the largest timestamp, and so never ends).
+/// A watermark that jumps over several intervals fires once for each, but in a global window, which has no end, the
+/// last one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContinuousEventTimeTrigger {
     interval: Span,
@@ -32,9 +32,7 @@ impl ContinuousEventTimeTrigger {
         next: &mut Option<EventTime>,
         context: &mut TriggerContext<'_>,
     ) {
-        let end = window.max_timestamp();
-        let ended = end == EventTime::MAX && context.current_watermark() == EventTime::MAX;
-        let time = if ended { end } else { start.wrapping_add(self.interval.ms()).min(end) };
+        let time = start.wrapping_add(self.interval.ms()).min(window.max_timestamp());
         *next = Some(time);
         context.register_event_time_timer(time);
     }

@@ -1,4 +1,50 @@
 //! Triggers: when the contents of a window are given to the window function.
+//!
+//! | trigger                             | fires                                                                      |
+//! |-------------------------------------|----------------------------------------------------------------------------|
+//! | [`EventTimeTrigger`]                | when the watermark reaches the end of a time window, and for late elements |
+//! | [`ProcessingTimeTrigger`]           | when the clock reaches the end of a time window                            |
+//! | [`CountTrigger`]                    | every n elements                                                           |
+//! | [`DeltaTrigger`]                    | when an element differs enough from that of the last firing                |
+//! | [`ContinuousEventTimeTrigger`]      | whenever the watermark reaches a multiple of an interval, and at the end   |
+//! | [`ContinuousProcessingTimeTrigger`] | whenever the clock reaches a multiple of an interval                       |
+//! | [`EarlyCountTrigger`]               | every n elements, and at the end                                           |
+//! | [`SessionCapTrigger`]               | at the end, or with a purge when a session becomes too long                |
+//! | [`EndOfStreamTrigger`]              | at the end of the input                                                    |
+//! | [`NeverTrigger`]                    | never                                                                      |
+//! | [`PurgingTrigger`]                  | when another trigger does, and drops the contents then                     |
+//! | [`ProcessingTimeoutTrigger`]        | when another trigger does, or when a timeout has passed by the clock       |
+//! | [`BoxedTrigger`]                    | as the trigger within, whose type is known at run time only                |
+//!
+//! A trigger of one's own fires when an element says so:
+//!
+//! ```
+//! use transom::error::Result;
+//! use transom::windowing::trigger::{Trigger, TriggerContext, TriggerResult};
+//! use transom::windowing::window::Window;
+//!
+//! #[derive(Clone)]
+//! struct OnFlush;
+//!
+//! impl<W: Window> Trigger<String, W> for OnFlush {
+//!     type State = ();
+//!     fn on_element(
+//!         &self, element: &String, _: i64, _: &W, _: &mut (), _: &mut TriggerContext<'_>,
+//!     ) -> Result<TriggerResult> {
+//!         Ok(TriggerResult::fire_if(element == "flush"))
+//!     }
+//!     fn on_event_time(&self, _: i64, _: &W, _: &mut (), _: &mut TriggerContext<'_>) -> Result<TriggerResult> {
+//!         Ok(TriggerResult::Continue)
+//!     }
+//!     fn on_processing_time(&self, _: i64, _: &W, _: &mut (), _: &mut TriggerContext<'_>) -> Result<TriggerResult> {
+//!         Ok(TriggerResult::Continue)
+//!     }
+//!     fn clear(&self, _: &W, _: &mut (), _: &mut TriggerContext<'_>) {}
+//!     fn describe(&self) -> String {
+//!         String::from("OnFlush")
+//!     }
+//! }
+//! ```
 
 mod boxed;
 mod continuous_event_time;
@@ -114,7 +160,7 @@ impl<'a> TriggerContext<'a> {
 ///
 /// Contract: answers depend on the element, the times, the window and the state alone. `clear` deletes every timer that
 /// is still registered, though one at the window's own end may stay. `on_merge` is called only where `can_merge` is
-/// true.
+/// true. See [`check_trigger`](crate::windowing::contract::check_trigger).
 pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// Of one window of one key; as good as absent while it is the default.
     type State: Data + Default;

@@ -10,6 +10,7 @@ use crate::windowing::window::Window;
 pub struct PurgingTrigger<G>(G);
 
 impl<G> PurgingTrigger<G> {
+    /// `nested` decides when.
     pub fn of(nested: G) -> Self {
         PurgingTrigger(nested)
     }

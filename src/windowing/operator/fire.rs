@@ -1,0 +1,105 @@
+//! Firing a window whose contents are an accumulator, and what happens to elements that come too late for it.
+
+use crate::error::{Error, Result};
+use crate::key::KeyHash;
+use crate::time::{EventTime, Watermark};
+use crate::windowing::batch::StageTimes;
+use crate::windowing::function::{AggregateFunction, PaneInfo, ProcessWindowFunction, WindowContext};
+use crate::windowing::operator::{Lateness, Output};
+use crate::windowing::output::{Collector, Place};
+use crate::windowing::window::{TimeWindow, Window};
+use crate::windowing::{Data, Key};
+
+/// A window at the moment when it fires, for one key after the other.
+pub(super) struct Moment<W> {
+    pub window: W,
+    pub pane: PaneInfo,
+    pub watermark: Watermark,
+    /// Of the first key; of others their hash is put in.
+    pub place: Place,
+}
+
+impl<W: Window> Moment<W> {
+    pub fn new(window: TimeWindow, pane: PaneInfo, watermark: Watermark, place: Place) -> Result<Self> {
+        let window =
+            W::of_time_window(window).ok_or_else(|| Error::internal("windows on a grid that are no time windows"))?;
+        Ok(Moment { window, pane, watermark, place })
+    }
+
+    /// When the watermark reaches the end of the window.
+    pub fn on_time(window: TimeWindow, pane: PaneInfo, times: &StageTimes, hash: KeyHash) -> Result<Self> {
+        let end = window.max_timestamp();
+        Moment::new(window, pane, times.reached(end), times.place_of_timer(end, hash))
+    }
+}
+
+/// What makes results of accumulators.
+pub(super) struct Firing<F, P> {
+    pub function: F,
+    process: P,
+    /// Processing time.
+    clock: EventTime,
+    pub fired: u64,
+}
+
+impl<F, P> Firing<F, P> {
+    pub fn new(function: F, process: P) -> Self {
+        Firing { function, process, clock: 0, fired: 0 }
+    }
+
+    /// A clock that goes back is ignored.
+    pub fn advance_clock(&mut self, time: EventTime) {
+        self.clock = self.clock.max(time);
+    }
+
+    /// Gives one key's accumulator to the window function.
+    #[inline]
+    pub fn fire<K, T, W, Out>(
+        &mut self,
+        key: &K,
+        accumulator: &F::Accumulator,
+        moment: &Moment<W>,
+        hash: KeyHash,
+        out: &mut Output<'_, Out>,
+    ) -> Result<()>
+    where
+        K: Key,
+        W: Window,
+        F: AggregateFunction<T>,
+        P: ProcessWindowFunction<F::Output, K, W, Out>,
+    {
+        let place = Place { hash, ..moment.place };
+        let timestamp = moment.window.max_timestamp();
+        out.sides.at(timestamp, place);
+        let times = (moment.watermark.0, self.clock);
+        let mut context = WindowContext::new(&moment.window, moment.pane, times, out.sides);
+        let result = self.function.get_result(accumulator);
+        self.fired += 1;
+        let mut collector = Collector::new(out.results, timestamp, place);
+        self.process.process(key, &mut context, std::slice::from_ref(&result), &mut collector)
+    }
+}
+
+/// Elements that are too late for all their windows.
+pub(super) struct Late<T> {
+    pub lateness: Lateness<T>,
+    pub dropped: u64,
+    pub side_output: u64,
+}
+
+impl<T: Data> Late<T> {
+    pub fn new(lateness: Lateness<T>) -> Self {
+        Late { lateness, dropped: 0, side_output: 0 }
+    }
+
+    pub fn take<Out>(&mut self, element: &T, timestamp: EventTime, place: Place, out: &mut Output<'_, Out>) {
+        match &self.lateness.side_output {
+            None => self.dropped += 1,
+            Some(tag) => {
+                out.sides.at(timestamp, place);
+                out.sides.output(tag, element.clone());
+                self.side_output += 1;
+            }
+        }
+    }
+}
