@@ -15,6 +15,9 @@ use crate::windowing::{Data, Key};
 use super::GeneralOperator;
 use super::timers::Timer;
 
+/// Before all places of timers.
+const FIRST: Place = Place { cause: 0, time: EventTime::MIN, hash: 0 };
+
 /// Why a trigger was asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cause {
@@ -74,6 +77,9 @@ where
         let Some(key) = self.keys.key(slot) else {
             return Err(Error::internal("a window without a key"));
         };
+        if self.trigger.is_end_of_stream() {
+            self.contents.sort_by_time(contents);
+        }
         let held = self.contents.buffered(contents);
         let (info, now) = (PaneInfo { timing, index: pane.fired }, (self.watermark.0, self.clock));
         out.sides.at(end, cause.place());
@@ -157,7 +163,7 @@ where
         times: &StageTimes,
         out: &mut Output<'_, C::Out>,
     ) -> Result<()> {
-        let mut last = Place::default();
+        let mut last = FIRST;
         while let Some(timer) = self.event_timers.pop_until(target.0) {
             let Some(at) = self.claim(TimeDomain::EventTime, &timer) else {
                 continue;
@@ -180,7 +186,7 @@ where
 
     /// Fires the timers up to the clock, which was at `before`.
     pub(super) fn fire_clock_timers(&mut self, before: EventTime, out: &mut Output<'_, C::Out>) -> Result<()> {
-        let (domain, mut last) = (TimeDomain::ProcessingTime, Place::default());
+        let (domain, mut last) = (TimeDomain::ProcessingTime, FIRST);
         while let Some(timer) = self.clock_timers.pop_until(self.clock) {
             let Some(at) = self.claim(domain, &timer) else {
                 continue;
