@@ -9,10 +9,11 @@ use clap::{Args, Parser, Subcommand};
 use crate::engine::Tuning;
 use crate::number::{grouped, parse_count};
 use crate::throughput::{self, SinkKind};
+use crate::timeline::script::Script;
 use crate::workload::format::{self, Format};
 use crate::workload::reference::Query;
 use crate::workload::{Distribution, RATE_PER_S, Spec};
-use crate::{conformance, supervise};
+use crate::{conformance, supervise, timeline};
 
 #[derive(Debug, Parser)]
 #[command(name = "bench-harness", version, about = "Judges and measures Transom from outside", max_term_width = 100)]
@@ -38,7 +39,8 @@ enum Command {
 #[command(after_help = "Examples:
   bench-harness conformance datasets/conformance
   bench-harness conformance datasets/conformance/sql --only '*hop*' --show-skipped
-  bench-harness conformance datasets/conformance/sql/001-tumble-basic --shards 3 --batch-rows 2")]
+  bench-harness conformance datasets/conformance/sql/001-tumble-basic --shards 3 --batch-rows 2
+  bench-harness conformance --print datasets/conformance/timeline/001-worked-example.json")]
 struct ConformanceArgs {
     /// Case folders, folders of cases (searched to the bottom), timeline .json files
     #[arg(required_unless_present = "print")]
@@ -66,7 +68,7 @@ struct ConformanceArgs {
     /// Judge also the cases that a folder's later.txt names; without this they count as skipped, or fail if they pass
     #[arg(long)]
     all: bool,
-    /// Run one timeline case and print its outputs as one JSON line
+    /// Run one timeline case and print its outputs as one JSON line; each step with what was expected on standard error
     #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
     print: Option<PathBuf>,
 }
@@ -209,8 +211,10 @@ pub fn main() -> ExitCode {
 }
 
 fn print_timeline(case: &Path) -> Result<bool, String> {
-    println!("{{\"error\": \"timeline cases: not yet\"}}");
-    Err(format!("cannot run {}: timeline cases: not yet", case.display()))
+    let (line, steps) = timeline::print(&Script::load(case)?);
+    eprint!("{steps}");
+    println!("{line}");
+    Ok(true)
 }
 
 fn conformance_plan(args: ConformanceArgs) -> conformance::Plan {

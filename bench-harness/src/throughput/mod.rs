@@ -13,7 +13,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::engine::{Request, Tuning};
 use crate::json::Json;
 use crate::number::{grouped, short_count};
-use crate::supervise::{self, Cost, Outcome};
+use crate::supervise::{self, Cost, Outcome, Work};
 use crate::workload::Spec;
 use crate::workload::format::{self, Format};
 use crate::workload::reference::{self, Answer, Query};
@@ -74,10 +74,10 @@ fn run_once(plan: &Plan, input: &Path, sink: SinkKind, answer: &Answer) -> Resul
         variables: BTreeMap::new(),
         tuning: plan.tuning,
     };
-    let cost = match supervise::measure(&request, plan.time_limit) {
+    let cost = match supervise::measure(&Work::Script(request), plan.time_limit) {
         (Outcome::Done, Some(cost)) => cost,
         (Outcome::Done, None) => return Err("the job did not say what it cost".into()),
-        (Outcome::Failed { message, .. } | Outcome::Died(message), _) => {
+        (Outcome::Failed { message, .. } | Outcome::Differs(message) | Outcome::Died(message), _) => {
             return Err(format!("the job failed: {message}"));
         }
         (Outcome::TimedOut, _) => return Err(format!("the job took longer than {:?}", plan.time_limit)),

@@ -118,6 +118,7 @@ trait Erased<T, W>: Send + Sync {
     fn is_default_event_time(&self) -> bool;
     fn is_end_of_stream(&self) -> bool;
     fn may_leave_unfired(&self) -> bool;
+    fn never_fires(&self) -> bool;
     fn describe(&self) -> String;
 }
 
@@ -178,6 +179,9 @@ impl<T, W: Window, G: Trigger<T, W>> Erased<T, W> for G {
     }
     fn may_leave_unfired(&self) -> bool {
         Trigger::may_leave_unfired(self)
+    }
+    fn never_fires(&self) -> bool {
+        Trigger::never_fires(self)
     }
     fn describe(&self) -> String {
         Trigger::describe(self)
@@ -241,6 +245,9 @@ impl<T: 'static, W: Window> Trigger<T, W> for BoxedTrigger<T, W> {
     }
     fn may_leave_unfired(&self) -> bool {
         self.0.may_leave_unfired()
+    }
+    fn never_fires(&self) -> bool {
+        self.0.never_fires()
     }
     fn describe(&self) -> String {
         self.0.describe()
