@@ -38,6 +38,11 @@ impl StageTimes {
         let row = if place.cause % 2 == 1 { row } else { row.saturating_sub(1) };
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
+    /// While what has this cause is handled.
+    pub fn during(&self, place: Place) -> Watermark {
+        let row = (place.cause / 2) as usize;
+        self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
+    }
     /// After the block.
     pub fn after(&self) -> Watermark {
         self.at(self.block.after)

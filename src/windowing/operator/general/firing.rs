@@ -170,13 +170,14 @@ where
             };
             // A timer in the past is due when the watermark moves.
             let due = timer.time.max(before.0.saturating_add(1));
-            let place = Place { time: timer.time, ..times.place_of_timer(due, timer.hash) };
+            let due = times.place_of_timer(due, timer.hash);
+            let place = Place { time: timer.time, ..due };
             // One that a timer behind it registered comes behind that.
             let place = place.max(last);
             last = place;
             let before = if place.cause == 0 { before } else { times.before(place).max(before) };
             // What the trigger and the function see depends on the place alone, not on how far time moves at once.
-            let now = times.reached(due).max(Watermark(timer.time)).min(target);
+            let now = times.during(due).max(Watermark(timer.time)).min(target);
             self.watermark = now.max(self.watermark);
             let cause = Cause::Timer { domain: TimeDomain::EventTime, time: timer.time, before: before.0, place };
             self.fire_timer(timer, at, cause, out)?;

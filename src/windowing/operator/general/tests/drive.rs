@@ -66,7 +66,8 @@ impl Shards {
     pub fn run(&mut self, block: &Block, random: &mut Random) -> Result<BlockOutput> {
         let before = block.rows.iter().map(|(_, before)| *before).collect();
         let times = BlockTimes { before, after: block.after, processing_time: block.clock };
-        let times = StageTimes { block: Arc::new(times), others: Watermark::MAX, reached: self.reached };
+        let times =
+            StageTimes { block: Arc::new(times), others: Watermark::MAX, reached: self.reached, start: self.reached };
         self.reached = Watermark(block.after);
         let (mut results, mut late) = (Vec::new(), Vec::new());
         let count = self.operators.len() as u64;
