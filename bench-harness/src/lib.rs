@@ -9,6 +9,7 @@ pub mod engine;
 pub mod json;
 pub mod number;
 pub mod process;
+pub mod programs;
 pub mod stamp;
 pub mod supervise;
 pub mod throughput;

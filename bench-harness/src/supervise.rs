@@ -107,7 +107,7 @@ pub struct Cost {
 
 /// Runs in a process of its own. The cost is there only if the process lived to tell it.
 pub fn measure(work: &Work, time_limit: Duration) -> (Outcome, Option<Cost>) {
-    let answer = match run_child(work, time_limit) {
+    let answer = match run_child(CHILD_COMMAND, &work_to_json(work), time_limit) {
         Ok(Ok(answer)) => answer,
         Ok(Err(outcome)) => return (outcome, None),
         Err(e) => return (Outcome::Died(format!("cannot run a process: {e}")), None),
@@ -118,16 +118,19 @@ pub fn measure(work: &Work, time_limit: Duration) -> (Outcome, Option<Cost>) {
     }
 }
 
-/// The child's answer, or how it ended without one.
-fn run_child(work: &Work, time_limit: Duration) -> std::io::Result<Result<Json, Outcome>> {
+/// Runs this program again with a hidden command and its input on stdin. The child's answer, or how it ended without one.
+///
+/// # Errors
+/// No process can be started, or talked to.
+pub fn run_child(command: &str, input: &Json, time_limit: Duration) -> std::io::Result<Result<Json, Outcome>> {
     let mut child = Command::new(std::env::current_exe()?)
-        .arg(CHILD_COMMAND)
+        .arg(command)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(work_to_json(work).to_string().as_bytes())?;
+        stdin.write_all(input.to_string().as_bytes())?;
     }
     // a script that prints a lot must not wait for a reader
     let stdout = child.stdout.take();
