@@ -41,6 +41,8 @@ type MakeGenerator<T> = Arc<dyn Fn() -> Box<dyn WatermarkGenerator<T>> + Send + 
 pub(super) enum Kind<T> {
     /// No watermark before the end of the input.
     None,
+    /// Those that the source gives.
+    Source,
     /// Behind the highest timestamp by this many milliseconds and one.
     Bounded(i64),
     Punctuated(Punctuation<T>),
@@ -51,6 +53,7 @@ impl<T> Clone for Kind<T> {
     fn clone(&self) -> Self {
         match self {
             Kind::None => Kind::None,
+            Kind::Source => Kind::Source,
             Kind::Bounded(delay) => Kind::Bounded(*delay),
             Kind::Punctuated(punctuation) => Kind::Punctuated(punctuation.clone()),
             Kind::Generator(make) => Kind::Generator(make.clone()),
@@ -103,6 +106,11 @@ impl<T: Data> WatermarkStrategy<T> {
     /// Timestamps never go back: the watermark is the timestamp minus 1 ms.
     pub fn for_monotonous_timestamps() -> Self {
         Self::of(Kind::Bounded(0))
+    }
+
+    /// The timestamps and watermarks that the source itself gives: those of the WATERMARK clause of a table.
+    pub fn from_source() -> Self {
+        Self::of(Kind::Source)
     }
 
     /// No watermarks: event-time windows fire when the input ends.
@@ -166,6 +174,7 @@ impl<T: Data> WatermarkStrategy<T> {
             Kind::Bounded(0) => String::from("1 ms behind the highest timestamp so far"),
             Kind::Bounded(delay) => format!("{} and 1 ms behind the highest timestamp so far", duration(*delay)),
             Kind::Punctuated(_) => String::from("carried by some of the records"),
+            Kind::Source => String::from("of the source"),
             Kind::Generator(_) => String::from("of a generator of the program, asked behind every record"),
         };
         if let Some(Alignment { group, max_drift_ms }) = &self.alignment {
@@ -180,6 +189,9 @@ impl<T: Data> WatermarkStrategy<T> {
         SourceCard { name: name.to_string(), watermarks, timestamps: timestamps.to_string(), idleness, location }
     }
 
+    pub(super) fn is_from_source(&self) -> bool {
+        matches!(self.kind, Kind::Source)
+    }
     pub(super) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
     }

@@ -26,6 +26,8 @@ pub struct StageTimes {
     pub others: Watermark,
     /// The stage's own before the block: it never goes back.
     pub reached: Watermark,
+    /// The split's before the block: only what it says anew moves the stage.
+    pub start: Watermark,
 }
 
 impl StageTimes {
@@ -50,13 +52,8 @@ impl StageTimes {
         let row = self.block.before.partition_point(|&before| before < time);
         Place::of_timer(row as u32, time, hash)
     }
-    /// Of the move by which it reached `time`.
-    pub fn reached(&self, time: EventTime) -> Watermark {
-        let row = self.block.before.partition_point(|&before| before < time);
-        self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
-    }
     fn at(&self, watermark: EventTime) -> Watermark {
-        Watermark(watermark).min(self.others).max(self.reached)
+        if watermark == self.start.0 { self.reached } else { Watermark(watermark).min(self.others).max(self.reached) }
     }
 }
 

@@ -28,8 +28,8 @@ impl<W: Window> Moment<W> {
 
     /// When the watermark reaches the end of the window.
     pub fn on_time(window: TimeWindow, pane: PaneInfo, times: &StageTimes, hash: KeyHash) -> Result<Self> {
-        let end = window.max_timestamp();
-        Moment::new(window, pane, times.reached(end), times.place_of_timer(end, hash))
+        let place = times.place_of_timer(window.max_timestamp(), hash);
+        Moment::new(window, pane, times.during(place), place)
     }
 }
 
@@ -47,6 +47,10 @@ impl<F, P> Firing<F, P> {
         Firing { function, process, clock: 0, fired: 0 }
     }
 
+    /// The processing time.
+    pub fn clock(&self) -> EventTime {
+        self.clock
+    }
     /// A clock that goes back is ignored.
     pub fn advance_clock(&mut self, time: EventTime) {
         self.clock = self.clock.max(time);

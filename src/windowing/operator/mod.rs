@@ -13,6 +13,7 @@ mod fire;
 pub mod general;
 pub mod index;
 pub mod reduce;
+pub mod session;
 pub mod slice;
 
 use crate::error::Result;
