@@ -152,9 +152,8 @@ impl StreamExecutionEnvironment {
     #[cfg(feature = "sql")]
     #[track_caller]
     pub fn from_table<T: Data>(&self, table: super::source::TableSource<T>) -> DataStream<T> {
-        for warning in table.warnings() {
-            self.note_warning(warning.clone(), Location::caller());
-        }
+        let location = Location::caller();
+        self.note_warnings(table.warnings().iter().map(|warning| super::warnings::placed(warning, location)).collect());
         let strategy = match table.has_watermarks() {
             true => WatermarkStrategy::from_source(),
             false => WatermarkStrategy::no_watermarks(),

@@ -7,9 +7,14 @@ use super::flow::Outcome;
 use super::graph::{Edges, Graph, StageEntry};
 use crate::shard::Producer;
 
-/// A warning: what, where in the program, and the remedy; a line each.
+/// A warning, and where in the program; a line each.
+pub(super) fn placed(what: &str, at: &Location<'_>) -> String {
+    format!("{what}\n  --> {}:{}", at.file(), at.line())
+}
+
+/// A third line has the remedy.
 fn text(what: &str, at: &Location<'_>, remedy: &str) -> String {
-    format!("{what}\n  --> {}:{}\n  help: {remedy}", at.file(), at.line())
+    format!("{}\n  help: {remedy}", placed(what, at))
 }
 
 /// What a window operator's parts say of themselves.

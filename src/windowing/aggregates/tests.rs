@@ -322,3 +322,22 @@ fn four_closures_are_an_aggregate() {
     );
     check_exactly(&longest, |all| all.iter().map(|p| p.user.len()).max().unwrap_or_default());
 }
+
+#[test]
+fn accumulators_have_the_sizes_that_the_guide_says() {
+    fn size<T, A: AggregateFunction<T>>(_: &A) -> usize {
+        size_of::<A::Accumulator>()
+    }
+    let user = |p: &Payment| p.user.clone();
+    assert_eq!(size::<Payment, _>(&Count), 8);
+    assert_eq!(size(&Average::of(amount)), 16);
+    assert_eq!(size(&Variance::population(amount)), 24);
+    assert_eq!(size(&CountDistinct::of(user)), 48);
+    assert_eq!(size(&ApproxCountDistinct::of(user)), 32);
+    assert_eq!(size(&TopK::of(3, amount)), 32);
+    assert_eq!(size(&HeavyHitters::of(3, 10, user).expect("counters")), 136);
+    assert_eq!(size(&Quantiles::t_digest([0.5], amount).expect("good quantiles")), 104);
+    assert_eq!(size(&Quantiles::dd_sketch(0.01, [0.5], amount).expect("good settings")), 160);
+    assert_eq!(size(&HistogramQuantile::of(&[1.0], 0.5, amount).expect("good bounds")), 40);
+    assert_eq!(size(&ErrorRate::of(|p: &Payment| p.failed)), 16);
+}
