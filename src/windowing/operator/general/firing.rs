@@ -157,7 +157,7 @@ where
         times: &StageTimes,
         out: &mut Output<'_, C::Out>,
     ) -> Result<()> {
-        let mut last = Place::default();
+        let mut last = Place { time: EventTime::MIN, ..Place::default() };
         while let Some(timer) = self.event_timers.pop_until(target.0) {
             let Some(at) = self.claim(TimeDomain::EventTime, &timer) else {
                 continue;
@@ -180,7 +180,8 @@ where
 
     /// Fires the timers up to the clock, which was at `before`.
     pub(super) fn fire_clock_timers(&mut self, before: EventTime, out: &mut Output<'_, C::Out>) -> Result<()> {
-        let (domain, mut last) = (TimeDomain::ProcessingTime, Place::default());
+        let domain = TimeDomain::ProcessingTime;
+        let mut last = Place { time: EventTime::MIN, ..Place::default() };
         while let Some(timer) = self.clock_timers.pop_until(self.clock) {
             let Some(at) = self.claim(domain, &timer) else {
                 continue;
