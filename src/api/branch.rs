@@ -1,9 +1,11 @@
 //! A source in the graph: its splits, the times of its records, and what takes them.
 
 use std::any::Any;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::Context;
+use super::explain::SourceCard;
 use super::graph::Instantiate;
 use super::push::{Batch, NO_TIMESTAMP, Node, Push};
 use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
@@ -22,6 +24,7 @@ pub(super) trait AnyBranch: Send + Sync {
     /// Whether anything takes the records.
     fn is_used(&self) -> bool;
     fn has_watermarks(&self) -> bool;
+    fn card(&self) -> SourceCard;
     /// Sources with the same number are one, and can be read once.
     fn origin(&self) -> usize;
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn AnySplit>>>;
@@ -65,6 +68,7 @@ pub(super) struct Branch<T> {
     pub source: Arc<dyn Source<T>>,
     pub strategy: WatermarkStrategy<T>,
     pub node: Arc<Node<T>>,
+    pub location: &'static Location<'static>,
 }
 
 impl<T: Data> AnyBranch for Branch<T> {
@@ -79,6 +83,9 @@ impl<T: Data> AnyBranch for Branch<T> {
     }
     fn has_watermarks(&self) -> bool {
         !self.strategy.is_none()
+    }
+    fn card(&self) -> SourceCard {
+        self.strategy.card(&self.name, self.location)
     }
     fn origin(&self) -> usize {
         self.origin

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::branch::{AnyBranch, AnySplit, Branch};
-use super::explain::OperatorCard;
+use super::explain::{OperatorCard, SinkCard};
 use super::flow::{Flow, Outcome, Told};
 use super::graph::{Graph, Instantiate, StageEntry};
 use super::push::Node;
@@ -131,7 +131,8 @@ impl StreamExecutionEnvironment {
             building.origins
         };
         let origin = Origin { number, name: name.clone(), source: source.clone() };
-        self.add_branch(Arc::new(Branch { name, origin: number, source, strategy, node: node.clone() }));
+        let location = Location::caller();
+        self.add_branch(Arc::new(Branch { name, origin: number, source, strategy, node: node.clone(), location }));
         DataStream { environment: self.clone(), node, origin: Some(origin) }
     }
 
@@ -151,9 +152,8 @@ impl StreamExecutionEnvironment {
     #[cfg(feature = "sql")]
     #[track_caller]
     pub fn from_table<T: Data>(&self, table: super::source::TableSource<T>) -> DataStream<T> {
-        for warning in table.warnings() {
-            self.note_warning(warning.clone(), Location::caller());
-        }
+        let location = Location::caller();
+        self.note_warnings(table.warnings().iter().map(|warning| super::warnings::placed(warning, location)).collect());
         let strategy = match table.has_watermarks() {
             true => WatermarkStrategy::from_source(),
             false => WatermarkStrategy::no_watermarks(),
@@ -172,24 +172,16 @@ impl StreamExecutionEnvironment {
             let graph = std::mem::take(&mut building.graph);
             (graph, building.options.clone(), building.key_groups, building.on_warning.clone())
         };
-        let result = run(graph, &options, key_groups, &|warning| on_warning(warning))?;
-        result.warnings.iter().for_each(|warning| on_warning(warning));
-        Ok(result)
+        run(graph, &options, key_groups, &|warning| on_warning(warning))
     }
 
-    /// What the program's window operators are, which of the three serves each, and what they keep.
+    /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks, and
+    /// warnings.
     pub fn explain(&self) -> String {
-        let mut text = String::new();
-        for (number, stage) in self.0.borrow().graph.stages.iter().enumerate() {
-            if number > 0 {
-                text.push('\n');
-            }
-            stage.card.write(number, &mut text);
-        }
-        text
+        super::explain::program(&self.0.borrow().graph)
     }
 
-    /// The same as data.
+    /// The window operators as data.
     pub fn operators(&self) -> Vec<OperatorCard> {
         self.0.borrow().graph.stages.iter().map(|stage| stage.card.clone()).collect()
     }
@@ -203,10 +195,12 @@ impl StreamExecutionEnvironment {
     pub(super) fn add_branch(&self, branch: Arc<dyn AnyBranch>) {
         self.0.borrow_mut().graph.branches.push(branch);
     }
-    pub(super) fn add_sink(&self, sink: Box<dyn AnySink>) -> usize {
-        let sinks = &mut self.0.borrow_mut().graph.sinks;
-        sinks.push(sink);
-        sinks.len() - 1
+    /// `name`: the method of the program that makes it.
+    pub(super) fn add_sink(&self, sink: Box<dyn AnySink>, name: &str, location: &'static Location<'static>) -> usize {
+        let graph = &mut self.0.borrow_mut().graph;
+        graph.sinks.push(sink);
+        graph.sink_cards.push(SinkCard { name: name.to_string(), location });
+        graph.sinks.len() - 1
     }
     pub(super) fn add_stage(
         &self,
@@ -220,9 +214,8 @@ impl StreamExecutionEnvironment {
     pub(super) fn note_fault(&self, fault: Option<Error>, location: &Location<'_>) {
         self.0.borrow_mut().graph.faults.extend(fault.map(|fault| placed(fault, location)));
     }
-    pub(super) fn note_warning(&self, warning: String, location: &Location<'_>) {
-        let warning = format!("{}:{}: {warning}", location.file(), location.line());
-        self.0.borrow_mut().graph.warnings.push(warning);
+    pub(super) fn note_warnings(&self, warnings: Vec<String>) {
+        self.0.borrow_mut().graph.warnings.extend(warnings);
     }
 }
 
@@ -258,6 +251,9 @@ impl Graph {
 fn run(mut graph: Graph, options: &RunOptions, key_groups: u32, notice: &dyn Fn(&str)) -> Result<JobExecutionResult> {
     let started = Instant::now();
     graph.check()?;
+    let mut warnings = std::mem::take(&mut graph.warnings);
+    warnings.extend(super::warnings::of_graph(&graph));
+    warnings.iter().for_each(|warning| notice(warning));
     let shards = options.shards.clamp(1, key_groups as usize);
     let open = OpenOptions { block_rows: options.batch_rows, block_bytes: options.block_bytes, idleness_ms: None };
     let mut splits: Vec<(usize, Arc<dyn AnySplit>)> = Vec::new();
@@ -286,14 +282,15 @@ fn run(mut graph: Graph, options: &RunOptions, key_groups: u32, notice: &dyn Fn(
     let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));
     drive(course, &options, flows, begin, events, &mut ordered)?;
     ordered.sinks.iter_mut().try_for_each(|sink| sink.finish())?;
-    let mut warnings = graph.warnings;
     let outcomes = ordered.outcomes;
     let operators = graph.stages.iter().enumerate().map(|(number, stage)| OperatorSummary {
         name: stage.card.name.clone(),
         counts: outcomes.iter().fold(OperatorCounts::default(), |sum, outcome| sum.and(outcome.stages[number].0)),
     });
     let operators: Vec<_> = operators.collect();
-    warnings.extend(super::warnings::of_run(&graph.stages, &outcomes));
+    let of_run = super::warnings::of_run(&graph.stages, &outcomes);
+    of_run.iter().for_each(|warning| notice(warning));
+    warnings.extend(of_run);
     Ok(JobExecutionResult {
         elapsed: started.elapsed(),
         records_read: outcomes.iter().map(|outcome| outcome.rows_read).sum(),

@@ -30,7 +30,7 @@ pub(super) struct Told {
 pub(super) struct Outcome {
     pub rows_read: u64,
     pub counts: ChainCounts,
-    /// By stage, with the firings before its watermark was at the end.
+    /// By stage, with the firings before the input ended.
     pub stages: Vec<(OperatorCounts, u64)>,
 }
 
@@ -135,9 +135,6 @@ impl Dataflow for Flow {
         // The block does not reach the stage.
         let Some(first) = parts.first() else { return Ok(()) };
         let block = first.block.clone();
-        if watermark == Watermark::MAX {
-            self.outcome.stages[stage].1 = self.instance.stages[stage].counts().fired;
-        }
         let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
         let mut context = Self::context(&mut self.outcome.counts, self.groups, block, inputs, &mut leaving);
         self.instance.stages[stage].run(parts, stage, watermark, &mut context)
@@ -145,7 +142,7 @@ impl Dataflow for Flow {
 
     fn finish(mut self, _peaks: &[Peaks]) -> Result<Outcome> {
         for (stage, outcome) in self.instance.stages.iter().zip(&mut self.outcome.stages) {
-            outcome.0 = stage.counts();
+            *outcome = (stage.counts(), stage.fired_before_end());
         }
         Ok(self.outcome)
     }

@@ -22,7 +22,7 @@ mod watermarks;
 mod windowed;
 
 pub use environment::{JobExecutionResult, OperatorSummary, StreamExecutionEnvironment};
-pub use explain::{OperatorCard, OperatorKind};
+pub use explain::{OperatorCard, OperatorKind, SinkCard, SourceCard};
 pub use keyed::{CountWindows, KeyedStream, SlidingCountWindows};
 pub use push::NO_TIMESTAMP;
 pub use sink::Collected;

@@ -19,6 +19,8 @@ pub(super) trait AnyStage: Send {
     /// Takes what all senders have for one block, and moves to the watermark behind it.
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()>;
     fn counts(&self) -> OperatorCounts;
+    /// Firings before the input ended.
+    fn fired_before_end(&self) -> u64;
 }
 
 /// Takes the records of one side output, on one shard.
@@ -36,7 +38,10 @@ impl SideNodes {
     pub fn attach<X: Data>(&self, tag: &OutputTag<X>, node: Arc<Node<X>>) {
         let tag = tag.clone();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(move |instantiate| {
-            Box::new(SideDrain { tag: tag.clone(), next: node.instantiate(instantiate) })
+            instantiate.side = Some(tag.name().to_string());
+            let next = node.instantiate(instantiate);
+            instantiate.side = None;
+            Box::new(SideDrain { tag: tag.clone(), next })
         }));
     }
     fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Vec<Box<dyn Drain>> {
@@ -64,6 +69,7 @@ pub(super) struct WindowStage<K, T, Out> {
     operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
+    fired_before_end: u64,
 }
 
 impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
@@ -73,7 +79,8 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         sides: &SideNodes,
         instantiate: &mut Instantiate<'_>,
     ) -> Self {
-        WindowStage { operator, next: node.instantiate(instantiate), drains: sides.instantiate(instantiate) }
+        let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
+        WindowStage { operator, next, drains, fired_before_end: 0 }
     }
 }
 
@@ -87,6 +94,11 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
         for batch in in_order(batches) {
             self.operator.process(batch, &times, &mut out)?;
         }
+        if watermark == Watermark::MAX {
+            // As far as the records come; the end of the input is a move of its own.
+            self.operator.advance(times.after(), &times, &mut out)?;
+            self.fired_before_end = self.operator.counts().fired;
+        }
         self.operator.advance(watermark, &times, &mut out)?;
         if !results.is_empty() {
             self.next.push(Batch::of_results(results), context)?;
@@ -96,6 +108,9 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
     }
     fn counts(&self) -> OperatorCounts {
         self.operator.counts()
+    }
+    fn fired_before_end(&self) -> u64 {
+        self.fired_before_end
     }
 }
 

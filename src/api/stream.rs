@@ -146,6 +146,7 @@ impl<T: Data> DataStream<T> {
                 source: source.clone(),
                 strategy,
                 node: node.clone(),
+                location,
             })),
             None => self.environment.note_fault(
                 Some(
@@ -170,10 +171,11 @@ impl<T: Data> DataStream<T> {
     }
 
     /// Keeps the records for the program: see [`Collected`].
+    #[track_caller]
     pub fn collect(&self) -> Collected<T> {
         let collected = Collected::new();
         let records = collected.records.clone();
-        self.sink(move |value, timestamp| {
+        self.give("collect", move |value, timestamp| {
             records.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((value, timestamp));
             Ok(())
         });
@@ -181,26 +183,38 @@ impl<T: Data> DataStream<T> {
     }
 
     /// Gives each record to `each`, on the thread that executes the program, in the order of one machine.
+    #[track_caller]
     pub fn for_each(&self, mut each: impl FnMut(T) + Send + 'static) {
-        self.sink(move |value, _| {
+        self.give("for_each", move |value, _| {
             each(value);
             Ok(())
         });
     }
 
     /// As [`for_each`](Self::for_each), with the timestamps in milliseconds; the first error ends the job.
+    #[track_caller]
     pub fn sink(&self, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
-        let sink = self.environment.add_sink(each(take));
-        self.node.attach(move |_| Box::new(Give { sink }));
+        self.give("sink", take);
+    }
+
+    /// `name`: the method of the program.
+    #[track_caller]
+    fn give(&self, name: &str, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
+        let sink = self.environment.add_sink(each(take), name, Location::caller());
+        self.node.attach(move |instantiate| {
+            instantiate.gives_to(sink);
+            Box::new(Give { sink })
+        });
     }
 
     /// Writes each record to standard output, a line each.
+    #[track_caller]
     pub fn print(&self)
     where
         T: Debug,
     {
         use std::io::Write as _;
-        self.sink(|value, _| {
+        self.give("print", |value, _| {
             writeln!(std::io::stdout().lock(), "{value:?}").map_err(|error| Error::io("write to", "stdout", error))
         });
     }
