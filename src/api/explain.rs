@@ -136,10 +136,7 @@ impl OperatorCard {
         let lateness = duration(self.allowed_lateness_ms);
         let mut block = Block::new(out, &format!("window operator {}: {}", number + 1, self.name));
         block.line("takes", takes);
-        block.line(
-            "key",
-            if self.unkeyed { "none: one shard does all the work" } else { "each key on one shard" },
-        );
+        block.line("key", if self.unkeyed { "none: one shard does all the work" } else { "each key on one shard" });
         block.line("window", &self.assigner);
         block.line("trigger", &self.trigger);
         block.line("evictor", &self.evictor);
