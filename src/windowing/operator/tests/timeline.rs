@@ -52,6 +52,7 @@ pub fn make(random: &mut Random, kind: &Kind) -> Vec<Block> {
     let count = 1 + random.below(5);
     for number in 0..count {
         let (mut rows, mut before) = (Vec::new(), Vec::new());
+        let start = Watermark(watermark);
         for _ in 0..random.below(25) {
             before.push(watermark);
             let timestamp = now - random.below(disorder as u64) as i64;
@@ -77,7 +78,7 @@ pub fn make(random: &mut Random, kind: &Kind) -> Vec<Block> {
         }
         let processing_time = number as i64;
         let block = Arc::new(BlockTimes { before, after: watermark, processing_time });
-        let times = StageTimes { block, others: Watermark(others), reached };
+        let times = StageTimes { block, others: Watermark(others), reached, start };
         reached = times.after();
         blocks.push(Block { rows, times });
     }
