@@ -141,6 +141,12 @@ impl Error {
         self
     }
 
+    /// Says in front of the message to what it applies: `prefix: message`.
+    pub fn prefixed(mut self, prefix: &str) -> Self {
+        self.0.message = format!("{prefix}: {}", self.0.message);
+        self
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }

@@ -8,11 +8,14 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::engine::Tuning;
 use crate::number::{grouped, parse_count};
+use crate::programs::job::Job;
+use crate::programs::{self, child};
 use crate::throughput::{self, SinkKind};
+use crate::timeline::script::Script;
 use crate::workload::format::{self, Format};
 use crate::workload::reference::Query;
 use crate::workload::{Distribution, RATE_PER_S, Spec};
-use crate::{conformance, supervise};
+use crate::{conformance, supervise, timeline};
 
 #[derive(Debug, Parser)]
 #[command(name = "bench-harness", version, about = "Judges and measures Transom from outside", max_term_width = 100)]
@@ -26,6 +29,11 @@ enum Command {
     Conformance(ConformanceArgs),
     Generate(GenerateArgs),
     Throughput(ThroughputArgs),
+    Api(ApiArgs),
+    ApiMemory(ApiArgs),
+    /// Runs one program given on stdin and tells what came of it.
+    #[command(name = child::COMMAND, hide = true)]
+    RunProgram,
     /// Runs one script given on stdin and tells what came of it.
     #[command(name = supervise::CHILD_COMMAND, hide = true)]
     RunScript,
@@ -38,7 +46,8 @@ enum Command {
 #[command(after_help = "Examples:
   bench-harness conformance datasets/conformance
   bench-harness conformance datasets/conformance/sql --only '*hop*' --show-skipped
-  bench-harness conformance datasets/conformance/sql/001-tumble-basic --shards 3 --batch-rows 2")]
+  bench-harness conformance datasets/conformance/sql/001-tumble-basic --shards 3 --batch-rows 2
+  bench-harness conformance --print datasets/conformance/timeline/001-worked-example.json")]
 struct ConformanceArgs {
     /// Case folders, folders of cases (searched to the bottom), timeline .json files
     #[arg(required_unless_present = "print")]
@@ -66,7 +75,7 @@ struct ConformanceArgs {
     /// Judge also the cases that a folder's later.txt names; without this they count as skipped, or fail if they pass
     #[arg(long)]
     all: bool,
-    /// Run one timeline case and print its outputs as one JSON line
+    /// Run one timeline case and print its outputs as one JSON line; each step with what was expected on standard error
     #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
     print: Option<PathBuf>,
 }
@@ -160,6 +169,31 @@ struct ThroughputArgs {
     json: bool,
 }
 
+/// Time programs of the DataStream API beside SQL on the same rows (api), or show what they hold in memory (api-memory)
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  bench-harness api --rows 20M
+  bench-harness api --rows 5M --jobs tumble,tumble-general --shards 2 --repeat 5
+  bench-harness api-memory --rows 20M --jobs hop,hop-general,evictor")]
+struct ApiArgs {
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    /// Which ones [default: all for api; hop, hop-general, evictor for api-memory]
+    #[arg(long, value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(Job::names()))]
+    jobs: Vec<String>,
+    #[command(flatten)]
+    tuning: TuningArgs,
+    /// Timed runs
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    repeat: u64,
+    /// Where made data is kept
+    #[arg(long, value_name = "DIR", default_value = "target/bench-data")]
+    data: PathBuf,
+    /// Seconds before a run is ended
+    #[arg(long, value_name = "S", default_value_t = 600)]
+    time_limit: u64,
+}
+
 impl TuningArgs {
     fn tuning(&self) -> Tuning {
         let count = |n: Option<u64>| n.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -196,6 +230,15 @@ pub fn main() -> ExitCode {
             Ok(plan) => done(throughput::run(&plan), 1),
             Err(e) => Err((e, 2)),
         },
+        Command::Api(args) => match api_plan(&args, &Job::names()) {
+            Ok(plan) => done(programs::run(&plan), 1),
+            Err(e) => Err((e, 2)),
+        },
+        Command::ApiMemory(args) => match api_plan(&args, &["hop", "hop-general", "evictor"]) {
+            Ok(plan) => done(programs::run_memory(&plan), 1),
+            Err(e) => Err((e, 2)),
+        },
+        Command::RunProgram => done(child::main(), 2),
         Command::RunScript => done(supervise::child_main(), 2),
     };
     match result {
@@ -209,8 +252,10 @@ pub fn main() -> ExitCode {
 }
 
 fn print_timeline(case: &Path) -> Result<bool, String> {
-    println!("{{\"error\": \"timeline cases: not yet\"}}");
-    Err(format!("cannot run {}: timeline cases: not yet", case.display()))
+    let (line, steps) = timeline::print(&Script::load(case)?);
+    eprint!("{steps}");
+    println!("{line}");
+    Ok(true)
 }
 
 fn conformance_plan(args: ConformanceArgs) -> conformance::Plan {
@@ -250,6 +295,19 @@ fn throughput_plan(args: &ThroughputArgs) -> Result<throughput::Plan, String> {
         folder: args.data.clone(),
         time_limit: Duration::from_secs(args.time_limit),
         json: args.json,
+    })
+}
+
+fn api_plan(args: &ApiArgs, default: &[&str]) -> Result<programs::Plan, String> {
+    let chosen: Vec<&str> = args.jobs.iter().map(String::as_str).collect();
+    let names = if chosen.is_empty() { default } else { chosen.as_slice() };
+    Ok(programs::Plan {
+        spec: args.workload.spec()?,
+        jobs: names.iter().filter_map(|name| Job::parse(name)).collect(),
+        tuning: args.tuning.tuning(),
+        repeat: args.repeat as usize,
+        folder: args.data.clone(),
+        time_limit: Duration::from_secs(args.time_limit),
     })
 }
 

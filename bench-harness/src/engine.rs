@@ -19,7 +19,7 @@ pub struct Request {
 }
 
 /// What may change speed, but never answers. `None`: the engine's default.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tuning {
     pub shards: Option<usize>,
     pub batch_rows: Option<usize>,

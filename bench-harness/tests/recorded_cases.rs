@@ -4,15 +4,23 @@ use std::path::Path;
 
 use bench_harness::conformance::case::{Expected, Kind, find};
 use bench_harness::conformance::{compare, rows};
+use bench_harness::timeline::{self, script};
 
 #[test]
 fn every_recorded_case_can_be_read_and_equals_itself() {
     let cases = find(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/conformance")]).unwrap();
     let (mut sql, mut timeline, mut failures) = (0, 0, 0);
     for case in &cases {
-        let Kind::Sql(case) = &case.kind else {
-            timeline += 1;
-            continue;
+        let case = match &case.kind {
+            Kind::Sql(case) => case,
+            Kind::Timeline(case) => {
+                timeline += 1;
+                if let script::Expected::Outputs { outputs, .. } = &case.script.expected {
+                    let place = timeline::compare::Place::OfStep;
+                    assert_eq!(timeline::compare::difference(&case.script, outputs, outputs, place), None);
+                }
+                continue;
+            }
         };
         sql += 1;
         match &case.expected {
@@ -27,5 +35,5 @@ fn every_recorded_case_can_be_read_and_equals_itself() {
             }
         }
     }
-    assert_eq!((sql, timeline, failures), (376, 265, 79));
+    assert_eq!((sql, timeline, failures), (376, 365, 79));
 }

@@ -9,7 +9,7 @@ use super::push::{Batch, NO_TIMESTAMP, Node, Push};
 use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
 use super::watermarks::{Kind, WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
 use crate::error::{Error, Result};
-use crate::source::{Extent, Wake};
+use crate::source::{Extent, Transition, Wake};
 use crate::time::EventTime;
 use crate::windowing::Data;
 use crate::windowing::batch::BlockTimes;
@@ -35,7 +35,9 @@ pub(super) trait AnySplit: Send + Sync {
     fn extend(&self) -> Extent;
     fn start(&self, wake: &Wake);
     fn bytes(&self) -> u64;
-    fn read(&self, block: usize) -> Result<AnyBlock>;
+    fn notices(&self) -> Vec<String>;
+    fn probe(&self, block: usize) -> Result<Transition>;
+    fn read(&self, block: usize, entry: u8) -> Result<AnyBlock>;
     /// The watermarks through a block, of a split that had the watermark `start` before it. Blocks come in order.
     fn times(&self, block: &AnyBlock, start: EventTime) -> BlockTimes;
 }
@@ -107,6 +109,8 @@ struct TimedSplit<T> {
 struct Timed<T> {
     values: Vec<T>,
     timestamps: Vec<EventTime>,
+    /// Of the source, where it gives any.
+    watermarks: Option<Vec<EventTime>>,
 }
 
 impl<T: Data> TimedSplit<T> {
@@ -125,6 +129,7 @@ impl<T: Data> TimedSplit<T> {
     fn highest(&self, timed: &Timed<T>) -> Option<EventTime> {
         match &self.strategy.kind {
             Kind::None => Some(EventTime::MIN),
+            Kind::Source => Some(timed.watermarks.iter().flatten().copied().max().unwrap_or(EventTime::MIN)),
             Kind::Bounded(delay) => {
                 Some(timed.timestamps.iter().map(|&time| behind(time, *delay)).max().unwrap_or(EventTime::MIN))
             }
@@ -144,6 +149,16 @@ fn behind(time: EventTime, delay: i64) -> EventTime {
     time.saturating_sub(delay).saturating_sub(1)
 }
 
+/// Moves `current` by the watermark of each row, and notes what it was before.
+#[inline]
+fn follow(watermarks: impl Iterator<Item = EventTime>, current: &mut EventTime, before: &mut Vec<EventTime>) {
+    before.extend(watermarks.map(|watermark| {
+        let at = *current;
+        *current = at.max(watermark);
+        at
+    }));
+}
+
 impl<T: Data> AnySplit for TimedSplit<T> {
     fn name(&self) -> String {
         self.split.name()
@@ -161,10 +176,17 @@ impl<T: Data> AnySplit for TimedSplit<T> {
         self.split.bytes()
     }
 
-    fn read(&self, block: usize) -> Result<AnyBlock> {
-        let mut block = self.split.read(block)?;
+    fn notices(&self) -> Vec<String> {
+        self.split.notices()
+    }
+    fn probe(&self, block: usize) -> Result<Transition> {
+        self.split.probe(block)
+    }
+
+    fn read(&self, block: usize, entry: u8) -> Result<AnyBlock> {
+        let mut block = self.split.read_from(block, entry)?;
         let timestamps = self.timestamps(&mut block);
-        let timed = Timed { values: block.values, timestamps };
+        let timed = Timed { values: block.values, timestamps, watermarks: block.watermarks };
         let highest = self.highest(&timed);
         let rows = timed.values.len();
         Ok(AnyBlock { records: Box::new(timed), rows, highest, idle: block.idle, clock: block.clock })
@@ -178,18 +200,16 @@ impl<T: Data> AnySplit for TimedSplit<T> {
             let rows = timed.values.iter().zip(&timed.timestamps);
             match &self.strategy.kind {
                 Kind::None => before.resize(block.rows, start),
+                Kind::Source => match &timed.watermarks {
+                    None => before.resize(block.rows, start),
+                    Some(watermarks) => follow(watermarks.iter().copied(), &mut current, &mut before),
+                },
                 Kind::Bounded(delay) => {
-                    before.extend(timed.timestamps.iter().map(|&time| {
-                        let at = current;
-                        current = current.max(behind(time, *delay));
-                        at
-                    }));
+                    follow(timed.timestamps.iter().map(|&time| behind(time, *delay)), &mut current, &mut before);
                 }
                 Kind::Punctuated(of) => {
-                    for (value, &time) in rows {
-                        before.push(current);
-                        current = current.max(of(value, time).unwrap_or(EventTime::MIN));
-                    }
+                    let watermarks = rows.map(|(value, &time)| of(value, time).unwrap_or(EventTime::MIN));
+                    follow(watermarks, &mut current, &mut before);
                 }
                 Kind::Generator(_) => {
                     let mut output = WatermarkOutput { highest: start };
@@ -217,7 +237,7 @@ impl<T: Data> AnyChain for Chain<T> {
     fn route(&mut self, block: AnyBlock, context: &mut Context<'_>) -> Result<()> {
         let timed: Box<Timed<T>> =
             block.records.downcast().map_err(|_| Error::internal("a block of another source's records"))?;
-        let Timed { values, timestamps } = *timed;
+        let Timed { values, timestamps, .. } = *timed;
         if !values.is_empty() {
             self.next.push(Batch { values, timestamps, places: Places::From(0) }, context)?;
         }

@@ -44,7 +44,7 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The watermark of a stage through this block.
     pub fn times_of(&self, stage: usize) -> StageTimes {
-        let InputWatermark { others, reached } = self.inputs[stage];
-        StageTimes { block: self.block.clone(), others, reached }
+        let InputWatermark { others, reached, start } = self.inputs[stage];
+        StageTimes { block: self.block.clone(), others, reached, start }
     }
 }

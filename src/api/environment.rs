@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use super::stage::AnyStage;
 use super::stream::{DataStream, Origin};
 use super::watermarks::WatermarkStrategy;
 use crate::error::{Error, Result};
+use crate::exchange::Order;
 use crate::job::RunOptions;
 use crate::job::drive::{Course, Events, Listener, drive};
 use crate::key::KeyGroups;
@@ -118,6 +119,11 @@ impl StreamExecutionEnvironment {
         name: impl Into<String>,
     ) -> DataStream<T> {
         self.note_fault(strategy.fault.clone(), Location::caller());
+        if strategy.is_from_source() && !source.has_watermarks() {
+            let fault = Error::usage("the source gives no watermarks")
+                .help("give a table a WATERMARK clause, or use another WatermarkStrategy");
+            self.note_fault(Some(fault), Location::caller());
+        }
         let (source, name, node) = (Arc::new(source) as Arc<dyn Source<T>>, name.into(), Node::new());
         let number = {
             let mut building = self.0.borrow_mut();
@@ -139,6 +145,21 @@ impl StreamExecutionEnvironment {
         I::IntoIter: Send + 'static,
     {
         self.from_source(IteratorSource::new(records), WatermarkStrategy::no_watermarks(), "collection")
+    }
+
+    /// A stream of a table's rows, with the timestamps and watermarks of its WATERMARK clause if it has one.
+    #[cfg(feature = "sql")]
+    #[track_caller]
+    pub fn from_table<T: Data>(&self, table: super::source::TableSource<T>) -> DataStream<T> {
+        for warning in table.warnings() {
+            self.note_warning(warning.clone(), Location::caller());
+        }
+        let strategy = match table.has_watermarks() {
+            true => WatermarkStrategy::from_source(),
+            false => WatermarkStrategy::no_watermarks(),
+        };
+        let name = table.name().to_string();
+        self.from_source(table, strategy, name)
     }
 
     /// Runs the program until its inputs end. The environment is empty behind this.
@@ -244,6 +265,8 @@ fn run(mut graph: Graph, options: &RunOptions, key_groups: u32, notice: &dyn Fn(
         splits.extend(branch.open(&open)?.into_iter().map(|split| (number, split)));
     }
     let splits = Arc::new(splits);
+    let notices: BTreeSet<String> = splits.iter().flat_map(|(_, split)| split.notices()).collect();
+    notices.iter().for_each(|text| notice(text));
     let (mut flows, events) = (Vec::new(), Events::new());
     let mut found = Vec::new();
     for shard in 0..shards {
@@ -257,7 +280,7 @@ fn run(mut graph: Graph, options: &RunOptions, key_groups: u32, notice: &dyn Fn(
     let branches = splits.iter().map(|(branch, _)| *branch).collect();
     let layout = Arc::new(Layout::new(&found, graph.stages.len(), graph.branches.len(), branches));
     let extents = splits.iter().map(|(_, split)| split.extent()).collect();
-    let course = Course { layout, extents, start: WatermarkStart::DataStream };
+    let course = Course { layout, extents, start: WatermarkStart::DataStream, order: Order::LowestWatermark };
     let options = RunOptions { shards, ..options.clone() };
     let mut ordered = Ordered { sinks: graph.sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), notice };
     let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));

@@ -11,7 +11,7 @@ use crate::exchange::sequence::Step;
 use crate::job::drive::Teller;
 use crate::key::KeyGroups;
 use crate::shard::{Dataflow, InputWatermark, Outgoing};
-use crate::source::Extent;
+use crate::source::{Extent, Transition};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 use crate::windowing::batch::BlockTimes;
@@ -92,8 +92,12 @@ impl Dataflow for Flow {
         self.splits[split].1.extend()
     }
 
-    fn read(&mut self, split: usize, block: usize, _entry: u8) -> Result<Block> {
-        let block = self.splits[split].1.read(block)?;
+    fn probe(&self, split: usize, block: usize) -> Result<Transition> {
+        self.splits[split].1.probe(block)
+    }
+
+    fn read(&mut self, split: usize, block: usize, entry: u8) -> Result<Block> {
+        let block = self.splits[split].1.read(block, entry)?;
         self.outcome.rows_read += block.rows as u64;
         Ok(Block { split, block, times: None })
     }
@@ -112,7 +116,8 @@ impl Dataflow for Flow {
     fn route(&mut self, step: &Step, block: Block, inputs: &[InputWatermark], out: &mut Outgoing<Part>) -> Result<()> {
         let Block { split, block, times } = block;
         let (branch, split) = &self.splits[split];
-        let times = times.unwrap_or_else(|| split.times(&block, step.start.0));
+        let mut times = times.unwrap_or_else(|| split.times(&block, step.start.0));
+        times.processing_time = step.stamp.clock_ms;
         let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
         let counts = &mut self.outcome.counts;
         let mut context = Self::context(counts, self.groups, Arc::new(times), inputs, &mut leaving);

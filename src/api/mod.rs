@@ -7,6 +7,7 @@ mod explain;
 mod flow;
 mod graph;
 mod keyed;
+pub mod prelude;
 mod push;
 mod route;
 mod sink;

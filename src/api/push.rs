@@ -150,6 +150,9 @@ where
             return self.next.push(Batch { values, timestamps: batch.timestamps, places: batch.places }, context);
         }
         context.counts.rows_filtered += (before - values.len()) as u64;
+        if values.is_empty() {
+            return Ok(());
+        }
         let timestamps = kept.iter().map(|&row| batch.timestamps[row as usize]).collect();
         self.next.push(Batch { values, timestamps, places: batch.places.select(&kept) }, context)
     }

@@ -134,6 +134,11 @@ impl<T: Data> DataStream<T> {
         let location = Location::caller();
         let node = Node::new();
         self.environment.note_fault(strategy.fault.clone(), location);
+        if strategy.is_from_source() {
+            let fault = Error::usage("WatermarkStrategy::from_source is for from_source alone")
+                .help("give it to from_source, or use another strategy here");
+            self.environment.note_fault(Some(fault), location);
+        }
         match &self.origin {
             Some(Origin { number, name, source }) => self.environment.add_branch(Arc::new(Branch {
                 name: name.clone(),

@@ -152,7 +152,7 @@ impl<T: Data> TestHarness<T> {
         let times = Arc::new(BlockTimes { before, after, processing_time: self.clock });
         let reached = Watermark(self.watermark);
         self.watermark = after;
-        let inputs = vec![InputWatermark { others: Watermark::MAX, reached }; self.graph.stages.len()];
+        let inputs = vec![InputWatermark { others: Watermark::MAX, reached, start: reached }; self.graph.stages.len()];
         let mut queue = Queue {
             ports: self.ports.iter().map(|_| VecDeque::new()).collect(),
             given: self.graph.sinks.iter().map(|_| Vec::new()).collect(),

@@ -39,6 +39,8 @@ type MakeGenerator<T> = Arc<dyn Fn() -> Box<dyn WatermarkGenerator<T>> + Send + 
 pub(super) enum Kind<T> {
     /// No watermark before the end of the input.
     None,
+    /// Those that the source gives.
+    Source,
     /// Behind the highest timestamp by this many milliseconds and one.
     Bounded(i64),
     Punctuated(Punctuation<T>),
@@ -49,6 +51,7 @@ impl<T> Clone for Kind<T> {
     fn clone(&self) -> Self {
         match self {
             Kind::None => Kind::None,
+            Kind::Source => Kind::Source,
             Kind::Bounded(delay) => Kind::Bounded(*delay),
             Kind::Punctuated(punctuation) => Kind::Punctuated(punctuation.clone()),
             Kind::Generator(make) => Kind::Generator(make.clone()),
@@ -101,6 +104,11 @@ impl<T: Data> WatermarkStrategy<T> {
     /// Timestamps never go back: the watermark is the timestamp minus 1 ms.
     pub fn for_monotonous_timestamps() -> Self {
         Self::of(Kind::Bounded(0))
+    }
+
+    /// The timestamps and watermarks that the source itself gives: those of the WATERMARK clause of a table.
+    pub fn from_source() -> Self {
+        Self::of(Kind::Source)
     }
 
     /// No watermarks: event-time windows fire when the input ends.
@@ -157,6 +165,9 @@ impl<T: Data> WatermarkStrategy<T> {
         self
     }
 
+    pub(super) fn is_from_source(&self) -> bool {
+        matches!(self.kind, Kind::Source)
+    }
     pub(super) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
     }

@@ -16,6 +16,8 @@ use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFun
 use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
+use crate::windowing::operator::session::SessionOperator;
+use crate::windowing::operator::slice::SliceOperator;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, NoEvictor};
 use crate::windowing::output::OutputTag;
 use crate::windowing::span::Span;
@@ -115,8 +117,29 @@ where
             let evictor = self.evictor.clone();
             return self.general(BufferedAggregate { evictor, function, process, of: PhantomData }, EVICTED);
         }
-        let (_, because) = self.serves();
-        self.general(Accumulated { function, process, of: PhantomData }, because)
+        match self.serves() {
+            (OperatorKind::Slice, because) => match self.assigner.grid() {
+                Some(grid) => {
+                    let lateness = self.lateness.clone();
+                    let make = move || {
+                        Box::new(SliceOperator::new(grid, lateness.clone(), function.clone(), process.clone())) as _
+                    };
+                    self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
+                }
+                None => self.general(Accumulated { function, process, of: PhantomData }, because),
+            },
+            (OperatorKind::Session, because) => {
+                let (assigner, lateness) = (self.assigner.clone(), self.lateness.clone());
+                let make = move || {
+                    let (function, process) = (function.clone(), process.clone());
+                    Box::new(SessionOperator::new(assigner.clone(), lateness.clone(), function, process)) as _
+                };
+                self.stage(OperatorKind::Session, because, PER_SESSION, MarkRule::OwnTime, make)
+            }
+            (OperatorKind::General, because) => {
+                self.general(Accumulated { function, process, of: PhantomData }, because)
+            }
+        }
     }
 
     /// Combines elements two by two: `function(so_far, element)`.
@@ -154,7 +177,9 @@ where
     /// The operator that serves an aggregate without an evictor, and why.
     fn serves(&self) -> (OperatorKind, &'static str) {
         let merges = self.assigner.merging().is_some();
-        let fastest = if !self.trigger.is_default_event_time() {
+        let fastest = if self.check_settings().is_err() {
+            (OperatorKind::General, "it never runs")
+        } else if !self.trigger.is_default_event_time() {
             (OperatorKind::General, "the trigger is not the one of event time")
         } else if self.assigner.grid().is_some() {
             (OperatorKind::Slice, "windows on a grid, the event-time trigger, an aggregate that merges")
@@ -207,7 +232,7 @@ where
     }
 
     /// Faults of the settings.
-    fn check(&self, kind: OperatorKind) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
@@ -222,6 +247,12 @@ where
             ))
             .help("give it `can_merge` and `on_merge`, or use windows that do not merge"));
         }
+        Ok(())
+    }
+
+    /// Faults of the settings, and an operator asked for that can't serve.
+    fn check(&self, kind: OperatorKind) -> Result<()> {
+        self.check_settings()?;
         match self.operator {
             Some(wanted) if wanted != kind => Err(Error::usage(format!(
                 "the {wanted:?} operator can't serve {} with {} and this function: the {kind:?} operator does",

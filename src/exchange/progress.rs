@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 
 use crossbeam::utils::CachePadded;
 
+use super::Order;
+use super::arrival::{Arrived, Growing, Log, Stamp};
 use crate::source::{Extent, Transition};
 
 /// Bits for one state in a packed transition.
@@ -58,11 +60,13 @@ pub struct Progress {
     completed: Vec<CachePadded<AtomicU64>>,
     stop: AtomicBool,
     in_flight: u64,
+    /// Of the order of arrival.
+    log: Option<Log>,
 }
 
 impl Progress {
     /// `extents`: of each split. `in_flight`: blocks that may be claimed ahead of the slowest shard.
-    pub fn new(extents: &[Extent], shards: usize, in_flight: usize) -> Self {
+    pub fn new(extents: &[Extent], shards: usize, in_flight: usize, order: Order) -> Self {
         // Blocks read ahead, which every shard may find allowed at once, and those read because it was their turn.
         let most = (2 * in_flight + shards + 1).next_power_of_two();
         let split = |extent: &Extent| {
@@ -79,6 +83,7 @@ impl Progress {
             completed: (0..shards).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
             stop: AtomicBool::new(false),
             in_flight: in_flight as u64,
+            log: (order == Order::Arrival).then(|| Log::new(extents.len(), in_flight)),
         }
     }
 
@@ -119,6 +124,39 @@ impl Progress {
     /// Whether one more block may be read ahead.
     pub fn may_claim(&self) -> bool {
         self.claimed.load(Ordering::Relaxed).saturating_sub(self.completed_by_all()) < self.in_flight
+    }
+
+    /// The block at a place in the order of arrival, once it has arrived; None for any other order too. Asked only for
+    /// blocks that this shard has not processed yet.
+    pub(super) fn arrived(&self, place: u64) -> Option<Arrived> {
+        self.log.as_ref()?.at(place)
+    }
+
+    /// In which order blocks count.
+    pub fn order(&self) -> Order {
+        if self.log.is_some() { Order::Arrival } else { Order::LowestWatermark }
+    }
+
+    /// In the order of arrival: claims the first block that nobody has claimed, and says its split and number.
+    pub fn claim_arrived(&self) -> Option<(usize, usize)> {
+        self.log.as_ref()?.claim().map(|arrived| (arrived.split, arrived.block))
+    }
+
+    /// In the order of arrival: asks every split for one more block, unless another shard is at it. True if any came.
+    /// `extend`: as [`Split::extend`](crate::source::Split::extend); `stamp`: of a new block, by split and number.
+    pub fn poll(&self, extend: &dyn Fn(usize) -> Extent, stamp: &dyn Fn(usize, usize) -> Stamp) -> bool {
+        self.log.as_ref().is_some_and(|log| log.append(&Polled { progress: self, extend, stamp }))
+    }
+
+    /// Whether a block of a split is there; a split that is still growing is asked for it by `extend`.
+    pub fn is_there(&self, split: usize, block: usize, extend: impl FnOnce() -> Extent) -> bool {
+        let extent = self.extent(split);
+        if block < extent.blocks || extent.complete {
+            return block < extent.blocks;
+        }
+        let extent = extend();
+        self.note(split, extent);
+        block < extent.blocks
     }
 
     pub fn publish_transition(&self, split: usize, block: usize, transition: Transition) {
@@ -176,6 +214,24 @@ impl Progress {
     }
 }
 
+struct Polled<'a> {
+    progress: &'a Progress,
+    extend: &'a dyn Fn(usize) -> Extent,
+    stamp: &'a dyn Fn(usize, usize) -> Stamp,
+}
+
+impl Growing for Polled<'_> {
+    fn is_there(&self, split: usize, block: usize) -> bool {
+        self.progress.is_there(split, block, || (self.extend)(split))
+    }
+    fn stamp(&self, split: usize, block: usize) -> Stamp {
+        (self.stamp)(split, block)
+    }
+    fn processed(&self) -> u64 {
+        self.progress.completed_by_all()
+    }
+}
+
 /// So that of two readings the later one is the greater number.
 fn packed(extent: Extent) -> usize {
     extent.blocks.min(usize::MAX >> 1) << 1 | usize::from(extent.complete)
@@ -187,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_block_is_claimed_once_and_in_order() {
-        let progress = Progress::new(&[Extent::whole(2)], 1, 1);
+        let progress = Progress::new(&[Extent::whole(2)], 1, 1, Order::LowestWatermark);
         assert!(!progress.claim(0, 1));
         assert!(progress.claim(0, 0));
         assert!(!progress.claim(0, 0));
@@ -198,7 +254,7 @@ mod tests {
 
     #[test]
     fn transitions_survive_packing() {
-        let progress = Progress::new(&[Extent::whole(1)], 1, 1);
+        let progress = Progress::new(&[Extent::whole(1)], 1, 1, Order::LowestWatermark);
         assert_eq!(progress.exit_state(0, 0, 0), None);
         let transition = Transition([7, 0, 3, 3, 1, 2, 6, 5]);
         progress.publish_transition(0, 0, transition);
@@ -209,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_split_grows_and_what_its_blocks_told_is_theirs_alone() {
-        let progress = Progress::new(&[Extent { blocks: 0, complete: false }], 1, 1);
+        let progress = Progress::new(&[Extent { blocks: 0, complete: false }], 1, 1, Order::LowestWatermark);
         assert!(!progress.claim(0, 0));
         for block in 0..100 {
             assert_eq!((progress.watermark(0, block), progress.exit_state(0, block, 0)), (None, None));

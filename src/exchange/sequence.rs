@@ -1,12 +1,14 @@
 //! The order in which the blocks of all splits count, worked out by each shard for itself.
 //!
-//! The next block is that of the split with the lowest watermark (of the first such split), which
-//! follows from the data alone: so the answer is the same on any number of shards. Every shard
-//! keeps its own copy of this small machine and feeds it from [`Progress`]; all copies agree.
+//! In the order of the lowest watermark the next block is that of the split with the lowest watermark (of the first
+//! such split), which follows from the data alone: so the answer is the same on any number of shards. In the order of
+//! arrival a log says which block is next. Every shard keeps its own copy of this small machine and feeds it from
+//! [`Progress`]; all copies agree.
 
 use std::collections::BTreeSet;
 
 use super::progress::Progress;
+use super::{Order, Stamp};
 use crate::source::Extent;
 use crate::time::{Watermark, WatermarkStart};
 use crate::watermark::Peaks;
@@ -25,6 +27,8 @@ pub struct Step {
     pub origin: Origin,
     /// The state in which the block begins.
     pub state: u8,
+    /// What the block told when it came into being.
+    pub stamp: Stamp,
 }
 
 /// A block that moved the watermark of its split.
@@ -47,14 +51,27 @@ pub struct Sequencer {
     next_block: Vec<usize>,
     /// As it was when the split last had its turn: whether there are more blocks than these is known by then.
     extents: Vec<Extent>,
-    /// Watermark and number of the splits with blocks still to come: the order of turns.
+    /// Watermark and number of the splits with blocks still to come, the lowest watermark first.
     turns: BTreeSet<(i64, usize)>,
     /// By split: the state in which its next block begins.
     states: Vec<u8>,
     /// By split: the block from which its watermark comes.
     origins: Vec<Origin>,
-    /// By split: the highest values of its watermark expression.
+    /// By split: the highest values of its watermark expression; the first of them is its watermark.
     peaks: Vec<Peaks>,
+    /// By split: holds nobody back until its next block.
+    idle: Vec<bool>,
+    turned: Turned,
+}
+
+/// What the last block did to its split.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turned {
+    split: usize,
+    /// Its watermark moved.
+    moved: bool,
+    /// It was not idle before.
+    fell_idle: bool,
 }
 
 impl Sequencer {
@@ -74,22 +91,33 @@ impl Sequencer {
             states: vec![0; splits],
             origins: vec![origin; splits],
             peaks: vec![Peaks::at(first); splits],
+            idle: vec![false; splits],
+            turned: Turned::default(),
         }
     }
 
-    /// The block whose turn it is; None when all blocks have had theirs.
-    pub fn current(&self) -> Option<Step> {
-        let &(watermark, split) = self.turns.first()?;
-        let (start, second) = (Watermark(watermark), Watermark(self.peaks[split].second));
+    /// The block whose turn it is; None when all blocks have had theirs, and while it is not known yet.
+    pub fn current(&self, progress: &Progress) -> Option<Step> {
+        let (split, stamp) = match progress.order() {
+            Order::LowestWatermark => (self.turns.first()?.1, Stamp::NONE),
+            Order::Arrival => progress.arrived(self.seq).map(|arrived| (arrived.split, arrived.stamp))?,
+        };
+        let Peaks { first, second } = self.peaks[split];
+        let (start, second) = (Watermark(first), Watermark(second));
         let (origin, state) = (self.origins[split], self.states[split]);
-        Some(Step { seq: self.seq, split, block: self.next_block[split], start, second, origin, state })
+        Some(Step { seq: self.seq, split, block: self.next_block[split], start, second, origin, state, stamp })
+    }
+
+    /// All blocks have had their turn.
+    pub fn is_over(&self) -> bool {
+        self.turns.is_empty()
     }
 
     /// Moves past the current block if its watermark is known.
     pub fn advance(&mut self, progress: &Progress) -> Option<Step> {
-        let step = self.current()?;
+        let step = self.current(progress)?;
         let watermark = progress.watermark(step.split, step.block)?;
-        self.turns.pop_first();
+        self.turns.remove(&(step.start.0, step.split));
         self.next_block[step.split] += 1;
         // Read behind the watermark, so it is that of the block or a later one.
         self.extents[step.split] = progress.extent(step.split);
@@ -97,6 +125,9 @@ impl Sequencer {
         if self.is_active(step.split) {
             self.turns.insert((step.start.0.max(watermark), step.split));
         }
+        let was_idle = std::mem::replace(&mut self.idle[step.split], step.stamp.idle);
+        let (moved, fell_idle) = (watermark > step.start.0, step.stamp.idle && !was_idle);
+        self.turned = Turned { split: step.split, moved, fell_idle };
         self.seq += 1;
         Some(step)
     }
@@ -132,11 +163,42 @@ impl Sequencer {
         self.next_block[split]
     }
 
-    /// The lowest watermark emitted by the splits that still have blocks and for which `feeds` holds; MAX when
-    /// none has.
-    pub fn watermark_of(&self, feeds: impl Fn(usize) -> bool) -> Watermark {
-        let lowest = self.turns.iter().find(|&&(_, split)| feeds(split));
-        lowest.map_or(Watermark::MAX, |&(watermark, _)| self.start.emitted(Watermark(watermark)))
+    /// The lowest watermark that holds a stage back, of the splits for which `feeds` holds; MAX where none does.
+    /// `reached`: that of the stage. Splits do not count that have ended or are idle, nor those that were idle and are
+    /// still behind the stage: they catch up with it first.
+    pub fn lowest(&self, reached: Watermark, feeds: impl Fn(usize) -> bool) -> Watermark {
+        self.holding(reached, feeds).unwrap_or(Watermark::MAX)
+    }
+
+    fn holding(&self, reached: Watermark, feeds: impl Fn(usize) -> bool) -> Option<Watermark> {
+        let holds = |&(watermark, split): &(i64, usize)| {
+            feeds(split) && !self.idle[split] && self.start.emitted(Watermark(watermark)) >= reached
+        };
+        let &(watermark, _) = self.turns.iter().find(|&turn| holds(turn))?;
+        Some(self.start.emitted(Watermark(watermark)))
+    }
+
+    /// The watermark of a stage after the last block, moved as Flink moves that of an operator with several inputs.
+    /// `feeds`: whether a split reaches the stage, as that of the last block does; `reached`: its watermark before. It
+    /// never goes back.
+    pub fn watermark_after(&self, reached: Watermark, feeds: impl Fn(usize) -> bool) -> Watermark {
+        let Turned { split, moved, fell_idle } = self.turned;
+        let emitted = |split: usize| self.start.emitted(Watermark(self.peaks[split].first));
+        let held_back = fell_idle && emitted(split) == reached;
+        if !(moved || held_back || !self.is_active(split)) {
+            return reached;
+        }
+        if let Some(lowest) = self.holding(reached, &feeds) {
+            return lowest;
+        }
+        let inputs = || (0..self.peaks.len()).filter(|&split| feeds(split));
+        // An input that has ended counts like one with the highest watermark there is.
+        if inputs().any(|split| !self.is_active(split)) {
+            return Watermark::MAX;
+        }
+        // When the last one becomes idle, what the others had emitted counts.
+        let all_idle = held_back && inputs().all(|split| self.idle[split]);
+        if all_idle { inputs().map(emitted).max().unwrap_or(reached) } else { reached }
     }
 
     /// Splits with blocks still to come, the one whose turn it is first, then by watermark.
@@ -156,40 +218,40 @@ mod tests {
 
     #[test]
     fn the_split_with_the_lowest_watermark_goes_first() {
-        let progress = Progress::new(&[Extent::whole(2); 2], 1, 10);
+        let progress = Progress::new(&[Extent::whole(2); 2], 1, 10, Order::LowestWatermark);
         for (split, block, watermark) in [(0, 0, 50), (0, 1, 60), (1, 0, 20), (1, 1, 55)] {
             progress.publish_watermark(split, block, watermark);
         }
         let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         let order: Vec<_> = std::iter::from_fn(|| sequencer.advance(&progress)).map(|s| (s.split, s.block)).collect();
         assert_eq!(order, [(0, 0), (1, 0), (1, 1), (0, 1)]);
-        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MAX);
+        assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MAX);
     }
 
     #[test]
     fn an_unknown_watermark_holds_the_order() {
-        let progress = Progress::new(&[Extent::whole(2)], 1, 10);
+        let progress = Progress::new(&[Extent::whole(2)], 1, 10, Order::LowestWatermark);
         let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         assert_eq!(sequencer.advance(&progress), None);
-        assert_eq!(sequencer.current().unwrap().block, 0);
+        assert_eq!(sequencer.current(&progress).unwrap().block, 0);
         progress.publish_watermark(0, 0, -7);
         assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
-        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MIN);
+        assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MIN);
     }
 
     #[test]
     fn a_split_without_an_end_holds_the_others_back_until_its_last_block_has_had_its_turn() {
         let open = Extent { blocks: 0, complete: false };
-        let progress = Progress::new(&[open, Extent::whole(0)], 1, 10);
+        let progress = Progress::new(&[open, Extent::whole(0)], 1, 10, Order::LowestWatermark);
         let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         for block in 0..3 {
-            assert_eq!(sequencer.current().map(|step| (step.split, step.block)), Some((0, block)));
+            assert_eq!(sequencer.current(&progress).map(|step| (step.split, step.block)), Some((0, block)));
             assert_eq!(sequencer.advance(&progress), None);
             progress.note(0, Extent { blocks: block + 1, complete: block == 2 });
             progress.publish_watermark(0, block, 5);
             assert!(sequencer.advance(&progress).is_some());
         }
-        assert_eq!(sequencer.current(), None);
-        assert_eq!(sequencer.watermark_of(|_| true), Watermark::MAX);
+        assert_eq!(sequencer.current(&progress), None);
+        assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MAX);
     }
 }

@@ -8,8 +8,8 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::RunOptions;
 use crate::error::{Error, Result};
-use crate::exchange::mesh;
 use crate::exchange::progress::Progress;
+use crate::exchange::{Order, mesh};
 use crate::io::uring::{self, Executor};
 use crate::limits;
 use crate::shard::{Dataflow, Layout, Shard, ShardParts, Work};
@@ -94,6 +94,7 @@ pub struct Course {
     pub extents: Vec<Extent>,
     /// Of the watermark of each split.
     pub start: WatermarkStart,
+    pub order: Order,
 }
 
 /// Runs one shard for each of `flows`, which are built on the threads of their shards, until all have ended. `begin`
@@ -114,11 +115,11 @@ where
     B: FnOnce() -> Result<F> + Send + 'static,
     S: Send + 'static,
 {
-    let Course { layout, extents, start } = course;
+    let Course { layout, extents, start, order } = course;
     let Events { sender, inbox } = events;
     let shards = flows.len();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
-    let progress = Arc::new(Progress::new(&extents, shards, in_flight));
+    let progress = Arc::new(Progress::new(&extents, shards, in_flight, order));
     let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
     begin(&endpoints[0].waker().into());
     let body = |(build, endpoint): (B, _)| {
@@ -235,5 +236,151 @@ fn fail(outcome: &mut Result<()>, result: Result<()>, progress: &Progress) {
         if outcome.is_ok() {
             *outcome = result;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::exchange::Stamp;
+    use crate::exchange::sequence::Step;
+    use crate::shard::{InputWatermark, Outgoing, Port, Producer};
+    use crate::time::Watermark;
+    use crate::watermark::Peaks;
+
+    /// A split that grows from another thread: block `n` has the number `n`.
+    struct Channel {
+        extent: Mutex<Extent>,
+        wake: Mutex<Option<Wake>>,
+    }
+
+    struct Sum {
+        channel: Arc<Channel>,
+        shards: usize,
+        sum: usize,
+        teller: Teller<Watermark, usize>,
+        /// A number that this dataflow does not bear.
+        panics_at: Option<usize>,
+    }
+
+    impl Channel {
+        fn extent(&self) -> Extent {
+            *self.extent.lock().unwrap()
+        }
+
+        fn send(&self, blocks: usize, complete: bool) {
+            *self.extent.lock().unwrap() = Extent { blocks, complete };
+            if let Some(wake) = &*self.wake.lock().unwrap() {
+                wake();
+            }
+        }
+    }
+
+    impl Dataflow for Sum {
+        type Block = usize;
+        type Part = usize;
+        type Outcome = usize;
+
+        fn extend(&self, _split: usize) -> Extent {
+            self.channel.extent()
+        }
+        fn stamp(&self, _split: usize, block: usize) -> Stamp {
+            Stamp { clock_ms: block as i64, idle: false }
+        }
+        fn read(&mut self, _split: usize, block: usize, _entry: u8) -> Result<usize> {
+            Ok(block)
+        }
+        fn peaks(&self, &number: &usize) -> Option<Peaks> {
+            Some(Peaks { first: number as i64, ..Peaks::NONE })
+        }
+        fn after(&mut self, _block: &mut usize, start: Watermark) -> Watermark {
+            start
+        }
+        fn route(&mut self, _: &Step, number: usize, _: &[InputWatermark], out: &mut Outgoing<usize>) -> Result<()> {
+            out.push(0, number % self.shards, number);
+            Ok(())
+        }
+        fn run_stage(
+            &mut self,
+            _stage: usize,
+            _step: &Step,
+            (_, watermark): (&[InputWatermark], Watermark),
+            parts: Vec<usize>,
+            _out: &mut Outgoing<usize>,
+        ) -> Result<()> {
+            for number in parts {
+                assert_ne!(Some(number), self.panics_at, "seven is too much");
+                self.sum += number;
+                self.teller.tell(watermark)?;
+            }
+            Ok(())
+        }
+        fn finish(self, _peaks: &[Peaks]) -> Result<usize> {
+            Ok(self.sum)
+        }
+    }
+
+    #[derive(Default)]
+    struct Listening {
+        sum: usize,
+        told: Vec<Watermark>,
+    }
+
+    impl Listener<Watermark, usize> for Listening {
+        fn notice(&mut self, _text: &str) {}
+        fn told(&mut self, what: Watermark) {
+            self.told.push(what);
+        }
+        fn ended(&mut self, outcome: usize) {
+            self.sum += outcome;
+        }
+        fn release(&mut self, _blocks: u64) -> Result<()> {
+            Ok(())
+        }
+        fn look(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn run(numbers: usize, panics_at: Option<usize>) -> (Result<()>, Listening) {
+        let extent = Extent { blocks: 0, complete: false };
+        let channel = Arc::new(Channel { extent: Mutex::new(extent), wake: Mutex::new(None) });
+        let shards = 3;
+        let ports = [Port { stage: 0, from: Producer::Branch(0) }];
+        let layout = Arc::new(Layout::new(&ports, 1, 1, vec![0]));
+        let events = Events::new();
+        let flow = |_| {
+            let (channel, teller) = (channel.clone(), events.teller());
+            move || Ok(Sum { channel, shards, sum: 0, teller, panics_at })
+        };
+        let flows: Vec<_> = (0..shards).map(flow).collect();
+        let sender = channel.clone();
+        let thread = std::thread::spawn(move || {
+            for number in 1..=numbers {
+                std::thread::yield_now();
+                sender.send(number, number == numbers);
+            }
+        });
+        let begin = |wake: &Wake| *channel.wake.lock().unwrap() = Some(wake.clone());
+        let course = Course { layout, extents: vec![extent], start: WatermarkStart::DataStream, order: Order::Arrival };
+        let mut listening = Listening::default();
+        let result = drive(course, &RunOptions::default(), flows, begin, events, &mut listening);
+        thread.join().unwrap();
+        (result, listening)
+    }
+
+    #[test]
+    fn numbers_of_another_thread_reach_their_shards() {
+        let (result, listening) = run(1_000, None);
+        result.unwrap();
+        assert_eq!((listening.sum, listening.told.len()), (499_500, 1_000));
+    }
+
+    #[test]
+    fn a_panic_of_a_dataflow_ends_the_job_with_its_words() {
+        let error = run(1_000, Some(7)).0.unwrap_err();
+        assert!(error.to_string().contains("seven is too much"), "{error}");
     }
 }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use arrow::array::RecordBatch;
 
 use crate::error::Result;
+use crate::exchange::Order;
 use crate::io::uring::Executor;
 use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
@@ -254,7 +255,7 @@ fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report
     let findings = Findings::new(program.branches.len());
     let ordered = Ordered::default();
     let mut receiving = Receiving { running, metrics: &metrics, ordered, quarantine, findings, report };
-    let course = Course { layout, extents, start: columns::START };
+    let course = Course { layout, extents, start: columns::START, order: Order::LowestWatermark };
     drive::drive(course, options, flows, begin, events, &mut receiving)?;
     let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
     let written: Vec<u64> = (0..sinks.len()).map(written).collect();

@@ -1,6 +1,7 @@
 //! What the state machine asks of whoever has rows to move.
 
 use crate::error::Result;
+use crate::exchange::Stamp;
 use crate::exchange::sequence::Step;
 use crate::source::{Extent, Transition};
 use crate::time::Watermark;
@@ -17,8 +18,17 @@ pub trait Dataflow {
     type Outcome: Send + 'static;
 
     /// Makes one more block of a split if that can be done now, and says what is there then, as
-    /// [`Split::extend`](crate::source::Split::extend). Not asked of a split that is complete.
+    /// [`Split::extend`](crate::source::Split::extend). Not asked of a split that is complete. In the order of arrival
+    /// a split is asked whenever a shard has nothing else to do, by one shard at a time; a block without rows may tell
+    /// how time goes by, or that there was no more to come behind the last one with rows.
     fn extend(&self, split: usize) -> Extent;
+
+    /// What a new block tells at once, where blocks count in the order of their arrival: the processing time, and
+    /// whether the split is idle from here on (then the block has no rows). Asked for once a block, by one shard at a
+    /// time, right after [`Dataflow::extend`] has made it.
+    fn stamp(&self, _split: usize, _block: usize) -> Stamp {
+        Stamp::NONE
+    }
 
     /// As [`Split::probe`](crate::source::Split::probe); once a block.
     ///
@@ -85,13 +95,15 @@ pub struct InputWatermark {
     pub others: Watermark,
     /// That of the stage before the block: it never goes back.
     pub reached: Watermark,
+    /// What the split had emitted before the block.
+    pub start: Watermark,
 }
 
 impl InputWatermark {
-    /// The stage's watermark where `own` is what the split has emitted.
+    /// The stage's watermark where `own` is what the split has emitted: only what it emits anew moves the stage.
     #[inline]
     pub fn with(self, own: Watermark) -> Watermark {
-        own.min(self.others).max(self.reached)
+        if own == self.start { self.reached } else { own.min(self.others).max(self.reached) }
     }
 }
 

@@ -14,6 +14,8 @@ pub mod columns;
 mod dataflow;
 mod layout;
 mod reader;
+#[cfg(test)]
+mod sim;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -53,6 +55,7 @@ pub struct Shard<F: Dataflow> {
     flow: F,
     layout: Arc<Layout>,
     progress: Arc<Progress>,
+    start: WatermarkStart,
     sequencer: Sequencer,
     reader: Reader<F::Block>,
     endpoint: Endpoint<F::Part>,
@@ -80,6 +83,7 @@ impl<F: Dataflow> Shard<F> {
         Shard {
             id: endpoint.shard(),
             flow,
+            start,
             sequencer: Sequencer::new(&progress, start),
             reader: Reader::new(progress.clone()),
             inbox: (0..layout.ports()).map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect(),
@@ -120,7 +124,7 @@ impl<F: Dataflow> Shard<F> {
             self.endpoint.wake_all();
             return Ok(Work::Done);
         }
-        if self.sequencer.current().is_none() && self.due.is_empty() && self.endpoint.kept() == 0 {
+        if self.sequencer.is_over() && self.due.is_empty() && self.endpoint.kept() == 0 {
             return Ok(Work::Finished);
         }
         Ok(if arrived { Work::Done } else { Work::Waiting })
@@ -137,8 +141,8 @@ impl<F: Dataflow> Shard<F> {
     /// Follows the order as far as it is known, and routes this shard's blocks when their turn comes.
     fn take_turns(&mut self) -> Result<bool> {
         let mut any = false;
-        while let Some(step) = self.sequencer.current() {
-            let inputs = self.inputs_of(step.split);
+        while let Some(step) = self.sequencer.current(&self.progress) {
+            let inputs = self.inputs_of(&step);
             if let Some(block) = self.reader.take_turn(&step, &mut self.flow)? {
                 self.route(&step, block, &inputs)?;
                 self.endpoint.wake_all();
@@ -148,8 +152,9 @@ impl<F: Dataflow> Shard<F> {
                 break;
             }
             self.reader.pass(step.split, step.block);
-            for stage in 0..self.layout.stages() {
-                self.reached[stage] = self.reached[stage].max(self.watermark_of(stage, None));
+            for stage in (0..self.layout.stages()).filter(|&stage| self.layout.reaches(step.split, stage)) {
+                let feeds = |split| self.layout.reaches(split, stage);
+                self.reached[stage] = self.sequencer.watermark_after(self.reached[stage], feeds);
             }
             self.due.push_back(Due { step, inputs, watermarks: self.reached.clone() });
             any = true;
@@ -157,15 +162,13 @@ impl<F: Dataflow> Shard<F> {
         Ok(any)
     }
 
-    /// The watermark of a stage's inputs, without split `except`.
-    fn watermark_of(&self, stage: usize, except: Option<usize>) -> Watermark {
-        self.sequencer.watermark_of(|split| Some(split) != except && self.layout.reaches(split, stage))
-    }
-
-    /// By stage, while the rows of a block of `split` are on their way.
-    fn inputs_of(&self, split: usize) -> Vec<InputWatermark> {
-        let input =
-            |stage| InputWatermark { others: self.watermark_of(stage, Some(split)), reached: self.reached[stage] };
+    /// By stage, while the rows of a block are on their way.
+    fn inputs_of(&self, step: &Step) -> Vec<InputWatermark> {
+        let input = |stage: usize| {
+            let (reached, start) = (self.reached[stage], self.start.emitted(step.start));
+            let other = |split| split != step.split && self.layout.reaches(split, stage);
+            InputWatermark { others: self.sequencer.lowest(reached, other), reached, start }
+        };
         (0..self.layout.stages()).map(input).collect()
     }
 

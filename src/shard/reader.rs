@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::dataflow::Dataflow;
 use crate::error::{Error, Result};
+use crate::exchange::Order;
 use crate::exchange::progress::Progress;
 use crate::exchange::sequence::{Sequencer, Step};
 
@@ -45,11 +46,32 @@ impl<B> Reader<B> {
         Reader { progress, claim: None, pending: Vec::new(), failed: Vec::new(), entries }
     }
 
-    /// Claims a block if there is one to claim, and tells the others how its state changes. True if it did.
+    /// Claims a block if there is one to claim, and tells the others how its state changes; else asks splits for more.
+    /// True if anything came of it.
     pub fn claim<F: Dataflow<Block = B>>(&mut self, sequencer: &Sequencer, flow: &F) -> bool {
         if self.claim.is_some() {
             return false;
         }
+        match self.progress.order() {
+            Order::LowestWatermark => self.claim_by_turn(sequencer, flow),
+            Order::Arrival => self.claim_arrived(flow),
+        }
+    }
+
+    /// Where nothing is to be claimed, looks for new blocks instead.
+    fn claim_arrived<F: Dataflow<Block = B>>(&mut self, flow: &F) -> bool {
+        // Blocks are claimed in their order, so what this shard has comes before what it would claim.
+        if self.pending.len() >= AHEAD_PER_SHARD {
+            return false;
+        }
+        if let Some((split, block)) = self.progress.claim_arrived() {
+            self.probe(Claim { split, block }, flow);
+            return true;
+        }
+        self.progress.poll(&|split| flow.extend(split), &|split, block| flow.stamp(split, block))
+    }
+
+    fn claim_by_turn<F: Dataflow<Block = B>>(&mut self, sequencer: &Sequencer, flow: &F) -> bool {
         let ahead_allowed = self.pending.len() < AHEAD_PER_SHARD && self.progress.may_claim();
         let may_continue = self.progress.may_continue(sequencer.turns());
         let alone = sequencer.is_last_split();
@@ -61,23 +83,13 @@ impl<B> Reader<B> {
             // splits, so only little of one split is read ahead.
             let near = alone || block < sequencer.sequenced(split) + 2;
             let wanted = its_turn || (ahead_allowed && near);
-            if wanted && self.is_there(split, block, flow) && self.progress.claim(split, block) {
+            let is_there = || self.progress.is_there(split, block, || flow.extend(split));
+            if wanted && is_there() && self.progress.claim(split, block) {
                 self.probe(Claim { split, block }, flow);
                 return true;
             }
         }
         false
-    }
-
-    /// Whether the block can be claimed; a split that is still growing is asked for it.
-    fn is_there<F: Dataflow<Block = B>>(&self, split: usize, block: usize, flow: &F) -> bool {
-        let extent = self.progress.extent(split);
-        if block < extent.blocks || extent.complete {
-            return block < extent.blocks;
-        }
-        let extent = flow.extend(split);
-        self.progress.note(split, extent);
-        block < extent.blocks
     }
 
     fn probe<F: Dataflow<Block = B>>(&mut self, claim: Claim, flow: &F) {

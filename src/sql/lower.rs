@@ -88,7 +88,10 @@ impl Lowering<'_> {
 
     fn base(&mut self, rel: &Rel, needed: &BTreeSet<ColumnId>) -> Result<Base> {
         match rel {
-            Rel::Scan { table, columns } => self.scan(table, columns, needed),
+            Rel::Scan { table, columns } => {
+                let (spec, positions) = self.scan(table, columns, needed)?;
+                Ok(Base { node: Node::Scan(Box::new(spec)), positions })
+            }
             Rel::Window { input, window, time } => {
                 self.assign_windows(input, &self.arena.windows[*window], *time, needed)
             }
@@ -98,12 +101,18 @@ impl Lowering<'_> {
         }
     }
 
+    /// The reading of a table with all its columns, in their order.
+    pub(super) fn table(&mut self, table: &super::catalog::Table) -> Result<ScanSpec> {
+        let columns: Vec<ColumnId> = (0..table.columns.len()).collect();
+        Ok(self.scan(table, &columns, &columns.iter().copied().collect())?.0)
+    }
+
     fn scan(
         &mut self,
         table: &super::catalog::Table,
         columns: &[ColumnId],
         needed: &BTreeSet<ColumnId>,
-    ) -> Result<Base> {
+    ) -> Result<(ScanSpec, BTreeMap<ColumnId, usize>)> {
         let source = table.source(&mut |key| self.ignored.push(key.to_string()))?;
         let mut read: BTreeSet<usize> = (0..columns.len()).filter(|i| needed.contains(&columns[*i])).collect();
         if let Some(watermark) = &table.watermark {
@@ -147,7 +156,7 @@ impl Lowering<'_> {
             schema: Schema::new(fields.collect()),
         };
         let positions = read.iter().enumerate().map(|(position, index)| (columns[*index], position)).collect();
-        Ok(Base { node: Node::Scan(Box::new(spec)), positions })
+        Ok((spec, positions))
     }
 
     /// A window function whose rows are not aggregated at once.

@@ -25,6 +25,7 @@ mod session;
 mod settings;
 mod sink;
 mod statement;
+pub mod table;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -101,14 +102,18 @@ pub struct Script {
 /// # Errors
 /// Kind Script or Unsupported, with file, line, column and number of the statement.
 pub fn compile(text: &str, options: &ScriptOptions) -> Result<Script> {
-    let compiled = std::thread::scope(|scope| {
+    on_deep_stack(&options.file, || compile_here(text, options))
+}
+
+/// Works on a script where there is stack enough. `file`: its name, for messages.
+fn on_deep_stack<R: Send>(file: &str, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+    let done = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("sql".to_string()).stack_size(STACK_BYTES);
-        let handle = thread.spawn_scoped(scope, || compile_here(text, options));
-        let handle = handle.map_err(|error| Error::io("start", "a thread", error))?;
+        let handle = thread.spawn_scoped(scope, work).map_err(|error| Error::io("start", "a thread", error))?;
         handle.join().unwrap_or_else(|_| Err(Error::internal("the SQL front end broke")))
     });
-    compiled.map_err(|error| match error.place() {
-        Some(_) => error.in_file(&options.file),
+    done.map_err(|error| match error.place() {
+        Some(_) => error.in_file(file),
         None => error,
     })
 }

@@ -23,7 +23,7 @@ use crate::types::Type;
 pub(super) struct Session<'a> {
     text: &'a str,
     pub catalog: Catalog,
-    settings: Settings,
+    pub settings: Settings,
     pub warnings: Vec<String>,
     /// Of the statement that is carried out.
     tokens: Vec<TokenWithSpan>,

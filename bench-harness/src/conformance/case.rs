@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::json::Json;
+use crate::timeline::script::Script;
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -15,8 +16,14 @@ pub struct Case {
 #[derive(Debug, Clone)]
 pub enum Kind {
     Sql(Box<SqlCase>),
-    /// A script for the window operator; read once there is something to run it.
-    Timeline,
+    /// A script for the window operator.
+    Timeline(Box<TimelineCase>),
+}
+
+#[derive(Debug, Clone)]
+pub struct TimelineCase {
+    pub file: PathBuf,
+    pub script: Script,
 }
 
 #[derive(Debug, Clone)]
@@ -135,7 +142,8 @@ fn collect(path: &Path, cases: &mut Vec<Case>) -> Result<(), String> {
         // a script starts with its fields, and only timeline cases have steps
         if path.extension().is_some_and(|e| e == "json") && read(path)?.contains("\"steps\"") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            cases.push(Case { name, kind: Kind::Timeline });
+            let timeline = TimelineCase { file: path.to_path_buf(), script: Script::load(path)? };
+            cases.push(Case { name, kind: Kind::Timeline(Box::new(timeline)) });
         }
         return Ok(());
     }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use transom::error::ErrorKind;
 
-use super::case::{Expected, Phase, SinkExpectation, SqlCase};
+use super::case::{Expected, Phase, SinkExpectation, SqlCase, TimelineCase};
 use super::{compare, rows};
 use crate::engine::{Request, Tuning};
-use crate::supervise::{Outcome, Supervisor};
+use crate::supervise::{Outcome, Supervisor, Work};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -19,8 +19,6 @@ pub enum Verdict {
     Refused(String),
     /// Why.
     Skipped(String),
-    /// There is nothing yet that could run this kind of case.
-    NotYet,
 }
 
 /// Runs the case into a fresh folder and compares.
@@ -32,13 +30,25 @@ pub fn judge(case: &SqlCase, tuning: Tuning, supervisor: &Supervisor) -> Verdict
         Ok(out) => out,
         Err(e) => return Verdict::Failed(format!("cannot make a folder for the results: {e}")),
     };
-    let outcome = supervisor.run(request(case, out.path(), tuning));
+    let outcome = supervisor.run(Work::Script(request(case, out.path(), tuning)));
     let verdict = verdict(case, &outcome, out.path());
     if outcome == Outcome::TimedOut {
         // whoever hangs may still write there
         let _ = out.keep();
     }
     verdict
+}
+
+/// Runs the case in every form and way of feeding it, and compares.
+pub fn judge_timeline(case: &TimelineCase, tuning: Tuning, supervisor: &Supervisor) -> Verdict {
+    match supervisor.run(Work::Timeline { file: case.file.clone(), tuning }) {
+        Outcome::Done => Verdict::Passed,
+        Outcome::TimedOut => Verdict::Failed("timed out".into()),
+        Outcome::Failed { kind: ErrorKind::Unsupported, message } => Verdict::Refused(message),
+        Outcome::Failed { message, .. } | Outcome::Differs(message) | Outcome::Died(message) => {
+            Verdict::Failed(message)
+        }
+    }
 }
 
 fn request(case: &SqlCase, out: &Path, tuning: Tuning) -> Request {
@@ -54,7 +64,7 @@ fn request(case: &SqlCase, out: &Path, tuning: Tuning) -> Request {
 fn verdict(case: &SqlCase, outcome: &Outcome, out: &Path) -> Verdict {
     match outcome {
         Outcome::TimedOut => return Verdict::Failed("timed out".into()),
-        Outcome::Died(how) => return Verdict::Failed(how.clone()),
+        Outcome::Died(how) | Outcome::Differs(how) => return Verdict::Failed(how.clone()),
         Outcome::Failed { kind: ErrorKind::Internal | ErrorKind::Cancelled, message } => {
             return Verdict::Failed(message.clone());
         }
@@ -71,7 +81,9 @@ fn verdict(case: &SqlCase, outcome: &Outcome, out: &Path) -> Verdict {
         (Expected::Failure { phase, .. }, Outcome::Failed { kind, message }) => {
             failed_rightly(*phase, *kind, message, out)
         }
-        (_, Outcome::TimedOut | Outcome::Died(_)) => Verdict::Failed("did not end by itself".into()),
+        (_, Outcome::TimedOut | Outcome::Died(_) | Outcome::Differs(_)) => {
+            Verdict::Failed("did not end by itself".into())
+        }
     }
 }
 

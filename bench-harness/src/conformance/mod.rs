@@ -90,7 +90,7 @@ fn judge_all(cases: &[Case], plan: &Plan, mut out: impl FnMut(&Case, Verdict)) {
                     let Some(case) = cases.get(index) else { break };
                     let verdict = match &case.kind {
                         Kind::Sql(sql) => judge::judge(sql, plan.tuning, &supervisor),
-                        Kind::Timeline => Verdict::NotYet,
+                        Kind::Timeline(timeline) => judge::judge_timeline(timeline, plan.tuning, &supervisor),
                     };
                     if sender.send((index, verdict)).is_err() {
                         break;

@@ -19,7 +19,6 @@ pub struct Report {
     passed: usize,
     failed: usize,
     skipped: usize,
-    not_yet: usize,
     /// Refused feature -> names of cases.
     refused: BTreeMap<String, Vec<String>>,
 }
@@ -34,7 +33,6 @@ impl Report {
             passed: 0,
             failed: 0,
             skipped: 0,
-            not_yet: 0,
             refused: BTreeMap::new(),
         }
     }
@@ -66,7 +64,6 @@ impl Report {
                 }
             }
             Verdict::Skipped(why) => self.skip(&case.name, &why),
-            Verdict::NotYet => self.not_yet += 1,
         }
     }
     fn skip(&mut self, name: &str, why: &str) {
@@ -92,12 +89,8 @@ impl Report {
                 println!("{:>5}  {feature}  ({}{more})", cases.len(), cases[0]);
             }
         }
-        if self.not_yet > 0 {
-            println!("\nTimeline cases (DataStream window operator): not yet, {} skipped", self.not_yet);
-        }
         println!("\n{:.1} s", elapsed.as_secs_f64());
-        let skipped = self.skipped + self.not_yet;
-        let tail = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+        let tail = if self.skipped > 0 { format!(", {} skipped", self.skipped) } else { String::new() };
         println!("{} passed, {} failed{tail}", self.passed, self.failed);
     }
 }

@@ -13,10 +13,10 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::engine::{Request, Tuning};
 use crate::json::Json;
 use crate::number::{grouped, short_count};
-use crate::supervise::{self, Cost, Outcome};
+use crate::supervise::{self, Cost, Outcome, Work};
 use crate::workload::Spec;
 use crate::workload::format::{self, Format};
-use crate::workload::reference::{self, Answer, Query};
+use crate::workload::reference::{self, Answer, Query, Totals};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SinkKind {
@@ -53,10 +53,10 @@ pub fn run(plan: &Plan) -> Result<(), String> {
 
     let mut costs = Vec::new();
     if plan.sink == SinkKind::Blackhole {
-        run_once(plan, &input, SinkKind::Csv, &answer)?;
+        run_once(plan, &input, SinkKind::Csv, &answer.totals)?;
     }
     for _ in 0..plan.repeat {
-        costs.push(run_once(plan, &input, plan.sink, &answer)?);
+        costs.push(run_once(plan, &input, plan.sink, &answer.totals)?);
     }
     let bytes = fs::metadata(&input).map_err(io)?.len();
     print_report(plan, &answer, &costs, bytes);
@@ -64,7 +64,10 @@ pub fn run(plan: &Plan) -> Result<(), String> {
 }
 
 /// Runs the job in a process of its own and checks what it wrote.
-fn run_once(plan: &Plan, input: &Path, sink: SinkKind, answer: &Answer) -> Result<Cost, String> {
+///
+/// # Errors
+/// A failed job, a wrong answer.
+pub fn run_once(plan: &Plan, input: &Path, sink: SinkKind, answer: &Totals) -> Result<Cost, String> {
     let out = tempfile::Builder::new().prefix("results-").tempdir_in(&plan.folder);
     let out = out.map_err(|e| format!("cannot make a folder for the results: {e}"))?;
     let results = out.path().canonicalize().map_err(|e| e.to_string())?.join("results");
@@ -74,18 +77,18 @@ fn run_once(plan: &Plan, input: &Path, sink: SinkKind, answer: &Answer) -> Resul
         variables: BTreeMap::new(),
         tuning: plan.tuning,
     };
-    let cost = match supervise::measure(&request, plan.time_limit) {
+    let cost = match supervise::measure(&Work::Script(request), plan.time_limit) {
         (Outcome::Done, Some(cost)) => cost,
         (Outcome::Done, None) => return Err("the job did not say what it cost".into()),
-        (Outcome::Failed { message, .. } | Outcome::Died(message), _) => {
+        (Outcome::Failed { message, .. } | Outcome::Differs(message) | Outcome::Died(message), _) => {
             return Err(format!("the job failed: {message}"));
         }
         (Outcome::TimedOut, _) => return Err(format!("the job took longer than {:?}", plan.time_limit)),
     };
     if sink == SinkKind::Csv {
         let totals = results::read_totals(&results, plan.query)?;
-        if totals != answer.totals {
-            return Err(format!("wrong answer\n  expected {:?}\n  got      {totals:?}", answer.totals));
+        if totals != *answer {
+            return Err(format!("wrong answer\n  expected {answer:?}\n  got      {totals:?}"));
         }
     }
     Ok(cost)
@@ -224,14 +227,16 @@ fn raw_line(plan: &Plan, answer: &Answer, figures: &[Figures]) -> Json {
     Json::Object(fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
 }
 
-struct Spread {
-    min: f64,
-    median: f64,
-    max: f64,
+/// Of several runs.
+pub struct Spread {
+    pub min: f64,
+    pub median: f64,
+    pub max: f64,
 }
 
 impl Spread {
-    fn of(mut values: Vec<f64>) -> Self {
+    /// Of one value at least.
+    pub fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
         let median =

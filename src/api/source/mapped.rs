@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{OpenOptions, RecordSplit, Source, SourceBlock};
 use crate::error::Result;
-use crate::source::{Extent, Wake};
+use crate::source::{Extent, Transition, Wake};
 use crate::windowing::Data;
 
 pub(in crate::api) struct MappedSource<S, F> {
@@ -44,8 +44,18 @@ impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for M
     fn bytes(&self) -> u64 {
         self.split.bytes()
     }
+    fn probe(&self, block: usize) -> Result<Transition> {
+        self.split.probe(block)
+    }
+    fn notices(&self) -> Vec<String> {
+        self.split.notices()
+    }
     fn read(&self, block: usize) -> Result<SourceBlock<T>> {
-        let SourceBlock { values, timestamps, idle, clock } = self.split.read(block)?;
+        self.read_from(block, 0)
+    }
+    fn read_from(&self, block: usize, entry: u8) -> Result<SourceBlock<T>> {
+        // The source's watermarks end here: a record that carries one may be dropped.
+        let SourceBlock { values, timestamps, idle, clock, .. } = self.split.read_from(block, entry)?;
         let mut mapped = Vec::with_capacity(values.len());
         let mut times = timestamps.as_ref().map(|_| Vec::with_capacity(values.len()));
         for (row, value) in values.into_iter().enumerate() {
@@ -54,6 +64,6 @@ impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for M
                 times.resize(mapped.len(), given[row]);
             }
         }
-        Ok(SourceBlock { values: mapped, timestamps: times, idle, clock })
+        Ok(SourceBlock { values: mapped, timestamps: times, watermarks: None, idle, clock })
     }
 }

@@ -2,16 +2,22 @@
 
 mod collection;
 mod mapped;
+#[cfg(feature = "sql")]
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::source::{Extent, Wake};
+use crate::source::{Extent, Transition, Wake};
 use crate::time::EventTime;
 use crate::windowing::Data;
 
 pub use collection::{GeneratorSource, IteratorSource};
 pub(super) use mapped::MappedSource;
+#[cfg(feature = "sql")]
+pub use table::{Columns, Decimal, FromColumn, Row, TableSource};
 
 /// What a source is told when it is opened.
 #[derive(Debug, Clone)]
@@ -30,6 +36,9 @@ pub struct SourceBlock<T> {
     pub values: Vec<T>,
     /// One a record, milliseconds; `None`: the source knows none.
     pub timestamps: Option<Vec<EventTime>>,
+    /// One a record: the watermark that it makes the source's, milliseconds, [`EventTime::MIN`] for none. Heard with
+    /// [`WatermarkStrategy::from_source`](crate::api::WatermarkStrategy::from_source) alone.
+    pub watermarks: Option<Vec<EventTime>>,
     /// No more is to be expected soon.
     pub idle: bool,
     /// The clock when the block came into being, milliseconds since 1970; 0 where processing time does not matter.
@@ -38,7 +47,7 @@ pub struct SourceBlock<T> {
 
 impl<T> SourceBlock<T> {
     pub fn of(values: Vec<T>) -> Self {
-        SourceBlock { values, timestamps: None, idle: false, clock: 0 }
+        SourceBlock { values, timestamps: None, watermarks: None, idle: false, clock: 0 }
     }
 }
 
@@ -64,6 +73,24 @@ pub trait RecordSplit<T>: Send + Sync {
     /// # Errors
     /// What the source fails with, with the place.
     fn read(&self, block: usize) -> Result<SourceBlock<T>>;
+    /// As [`Split::probe`](crate::source::Split::probe), for records that cannot be told apart without what came before.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn probe(&self, _block: usize) -> Result<Transition> {
+        Ok(Transition::IDENTITY)
+    }
+    /// As [`read`](Self::read), for splits that probe: told the state in which the block begins.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_from(&self, block: usize, _entry: u8) -> Result<SourceBlock<T>> {
+        self.read(block)
+    }
+    /// What the user should know before the job begins, one sentence each.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Where the records of a stream come from.
@@ -76,5 +103,9 @@ pub trait Source<T: Data>: Send + Sync + 'static {
     /// Ends by itself.
     fn is_bounded(&self) -> bool {
         true
+    }
+    /// Its records come with watermarks.
+    fn has_watermarks(&self) -> bool {
+        false
     }
 }

@@ -188,6 +188,7 @@ pub fn find_move(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::Stamp;
 
     #[test]
     fn costs_are_added_up_over_blocks_and_shards() {
@@ -196,7 +197,7 @@ mod tests {
             findings.block = costs.iter().map(|&(value, cost)| ((0, value), cost)).collect();
             let origin = Origin::default();
             let (start, second, state) = (Watermark(from), Watermark(0), 0);
-            let step = Step { seq: 0, split: 0, block: 1, start, second, origin, state };
+            let step = Step { seq: 0, split: 0, block: 1, start, second, origin, state, stamp: Stamp::NONE };
             findings.end_block(step, Watermark(to), second);
             findings
         };

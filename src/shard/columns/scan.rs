@@ -49,25 +49,44 @@ impl Block {
         set_aside: bool,
     ) -> Result<Self> {
         let mut batches = Vec::new();
-        let mut null_times = NullTimes::new(set_aside);
-        let result = source.decode(block, entry, batch_rows, &mut |batch| {
-            let rows = scan.evaluate(&batch, &mut null_times).map_err(|fault| match fault {
-                Fault::NullTime(row) => null_time(scan, source, (block, entry), row),
-                Fault::Error(error) => error.in_file(source.name()),
-            })?;
-            batches.push(rows);
+        let mut take = |batch| {
+            batches.push(batch);
             Ok(())
-        });
-        let null_times = null_times.rows;
-        let result = result.and_then(|stats| with_null_times(stats, source, (block, entry), &null_times));
-        source.release(block);
-        Ok(Block { batches, stats: result?, null_times: null_times.len() as u64 })
+        };
+        let (stats, null_times) = read_each(source, scan, (block, entry), (batch_rows, set_aside), &mut take)?;
+        Ok(Block { batches, stats, null_times })
     }
 
     /// The highest values of the watermark expression.
     pub fn peaks(&self) -> Peaks {
         self.batches.iter().fold(Peaks::NONE, |peaks, batch| peaks.and(batch.peaks))
     }
+}
+
+/// As [`Block::read`], but hands each batch to `take` when it is decoded. What was counted, and the rows without an
+/// event time.
+///
+/// # Errors
+/// As [`Block::read`]; those of `take`.
+pub fn read_each(
+    source: &dyn Split,
+    scan: &ScanContext<'_>,
+    (block, entry): (usize, u8),
+    (batch_rows, set_aside): (usize, bool),
+    take: &mut dyn FnMut(ScanBatch) -> Result<()>,
+) -> Result<(BlockStats, u64)> {
+    let mut null_times = NullTimes::new(set_aside);
+    let result = source.decode(block, entry, batch_rows, &mut |batch| {
+        let rows = scan.evaluate(&batch, &mut null_times).map_err(|fault| match fault {
+            Fault::NullTime(row) => null_time(scan, source, (block, entry), row),
+            Fault::Error(error) => error.in_file(source.name()),
+        })?;
+        take(rows)
+    });
+    let null_times = null_times.rows;
+    let result = result.and_then(|stats| with_null_times(stats, source, (block, entry), &null_times));
+    source.release(block);
+    Ok((result?, null_times.len() as u64))
 }
 
 /// Adds the rows of a block that have no event time to what it sets aside.
@@ -91,22 +110,17 @@ fn with_null_times(
 fn null_time(scan: &ScanContext, source: &dyn Split, (block, entry): (usize, u8), row: u64) -> Error {
     let column = &scan.spec.schema.fields[scan.spec.watermark.as_ref().map_or(0, |w| w.time)].name;
     let what = format!("the event time `{column}` of table {} is NULL", scan.spec.table);
-    let record = match source.records(block, entry, &[row]) {
-        Ok(records) => records.into_iter().next(),
+    let (error, record) = match place_row(Error::data(what), source, (block, entry), row) {
+        Ok(placed) => placed,
         Err(error) => return error,
-    };
-    let error = match record.as_ref().map(|(position, _)| place_of(source, block, *position)) {
-        Some((line, Some(column))) => Error::data(what).at(line, column),
-        Some((row, None)) => Error::data(format!("row {row}: {what}")),
-        None => Error::data(what),
     };
     let computed = scan
         .spec
         .watermark
         .as_ref()
         .is_some_and(|watermark| !matches!(scan.spec.columns[watermark.time], Expr::Column { .. }));
-    let unit = record.as_ref().filter(|_| computed).and_then(|(_, text)| fine_epoch(text));
-    error.in_file(source.name()).help(unit.map_or_else(
+    let unit = record.as_deref().filter(|_| computed).and_then(fine_epoch);
+    error.help(unit.map_or_else(
         || {
             format!(
                 "repair or filter such rows before they are read, make `{column}` a computed column, for example \
@@ -120,6 +134,26 @@ fn null_time(scan: &ScanContext, source: &dyn Split, (block, entry): (usize, u8)
             )
         },
     ))
+}
+
+/// The error with the place of a row of a block, which has not been released yet, and the text of its record.
+///
+/// # Errors
+/// The block cannot be read once more.
+#[cold]
+pub fn place_row(
+    error: Error,
+    source: &dyn Split,
+    (block, entry): (usize, u8),
+    row: u64,
+) -> Result<(Error, Option<String>)> {
+    let record = source.records(block, entry, &[row])?.into_iter().next();
+    let error = match record.as_ref().map(|(position, _)| place_of(source, block, *position)) {
+        Some((line, Some(column))) => error.at(line, column),
+        Some((row, None)) => error.prefixed(&format!("row {row}")),
+        None => error,
+    };
+    Ok((error.in_file(source.name()), record.map(|(_, text)| text)))
 }
 
 /// A number in a record that is a time of our days in a unit that is too fine for TO_TIMESTAMP_LTZ: the number, the

@@ -15,8 +15,8 @@ use super::scan::SplitEntry;
 use super::{Columns, ColumnsParts, Output, START};
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::error::Result;
-use crate::exchange::mesh;
 use crate::exchange::progress::Progress;
+use crate::exchange::{Order, mesh};
 use crate::expr::Expr;
 use crate::format::{FormatSpec, ParquetOptions};
 use crate::metrics::{ShardMetrics, Totals};
@@ -196,7 +196,7 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
         |blocks: &Vec<Vec<Row>>| SplitEntry { branch: 0, split: Arc::new(MemorySplit::new(blocks, random)) };
     let splits: Arc<Vec<SplitEntry>> = Arc::new(input.iter().map(&mut split).collect());
     let extents: Vec<Extent> = splits.iter().map(|entry| entry.split.extent()).collect();
-    let progress = Arc::new(Progress::new(&extents, shards, 1 + random.below(8) as usize));
+    let progress = Arc::new(Progress::new(&extents, shards, 1 + random.below(8) as usize, Order::LowestWatermark));
     let results = Arc::new(Mutex::new(Results::new()));
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(1))).collect();
     let capacity = 1 + random.below(3) as usize;

@@ -45,6 +45,7 @@ trait Erased<T, W>: Send + Sync {
     fn is_event_time(&self) -> bool;
     fn merging(&self) -> Option<MergeWindows<W>>;
     fn grid(&self) -> Option<Grid>;
+    fn is_session(&self) -> bool;
     fn session_gap(&self) -> Option<i64>;
     fn describe(&self) -> String;
 }
@@ -73,6 +74,9 @@ impl<T, W: Window, A: WindowAssigner<T, Window = W>> Erased<T, W> for A {
     }
     fn grid(&self) -> Option<Grid> {
         WindowAssigner::grid(self)
+    }
+    fn is_session(&self) -> bool {
+        WindowAssigner::is_session(self)
     }
     fn session_gap(&self) -> Option<i64> {
         WindowAssigner::session_gap(self)
@@ -109,6 +113,9 @@ impl<T: 'static, W: Window> WindowAssigner<T> for BoxedAssigner<T, W> {
     }
     fn grid(&self) -> Option<Grid> {
         self.0.grid()
+    }
+    fn is_session(&self) -> bool {
+        self.0.is_session()
     }
     fn session_gap(&self) -> Option<i64> {
         self.0.session_gap()

@@ -71,6 +71,14 @@ impl<T> Elements<T> {
         self.values.append(&mut other.values);
         self.timestamps.append(&mut other.timestamps);
     }
+    /// Puts them in the order of their timestamps; those of equal ones stay as they are.
+    pub fn sort_by_time(&mut self) {
+        if !self.timestamps.is_sorted() {
+            let mut elements: Vec<_> = self.timestamps.drain(..).zip(self.values.drain(..)).collect();
+            elements.sort_by_key(|(timestamp, _)| *timestamp);
+            (self.timestamps, self.values) = elements.into_iter().unzip();
+        }
+    }
     /// Takes out the first `count` elements.
     pub fn evict_first(&mut self, count: usize) {
         let count = count.min(self.len());

@@ -33,6 +33,8 @@ pub trait Contents<K, T, W: Window>: Clone + Send + Sync + 'static {
         context: &mut WindowContext<'_, W>,
         out: &mut Collector<'_, Self::Out>,
     ) -> Result<()>;
+    /// Puts elements that are kept whole in the order of their timestamps; those of equal ones stay as they are.
+    fn sort_by_time(&self, _state: &mut Self::State) {}
     /// Elements kept whole.
     fn buffered(&self, state: &Self::State) -> usize;
 }
@@ -157,6 +159,9 @@ where
         self.evictor.evict_after(state, &window, &evicting);
         Ok(())
     }
+    fn sort_by_time(&self, state: &mut Self::State) {
+        state.sort_by_time();
+    }
     fn buffered(&self, state: &Self::State) -> usize {
         state.len()
     }
@@ -200,6 +205,9 @@ where
         self.process.process(key, context, std::slice::from_ref(&result), out)?;
         self.evictor.evict_after(state, &window, &evicting);
         Ok(())
+    }
+    fn sort_by_time(&self, state: &mut Self::State) {
+        state.sort_by_time();
     }
     fn buffered(&self, state: &Self::State) -> usize {
         state.len()

@@ -116,7 +116,9 @@ trait Erased<T, W>: Send + Sync {
     ) -> Result<()>;
     fn clear(&self, window: &W, state: &mut BoxedState, context: &mut TriggerContext<'_>);
     fn is_default_event_time(&self) -> bool;
+    fn is_end_of_stream(&self) -> bool;
     fn may_leave_unfired(&self) -> bool;
+    fn never_fires(&self) -> bool;
     fn describe(&self) -> String;
 }
 
@@ -172,8 +174,14 @@ impl<T, W: Window, G: Trigger<T, W>> Erased<T, W> for G {
     fn is_default_event_time(&self) -> bool {
         Trigger::is_default_event_time(self)
     }
+    fn is_end_of_stream(&self) -> bool {
+        Trigger::is_end_of_stream(self)
+    }
     fn may_leave_unfired(&self) -> bool {
         Trigger::may_leave_unfired(self)
+    }
+    fn never_fires(&self) -> bool {
+        Trigger::never_fires(self)
     }
     fn describe(&self) -> String {
         Trigger::describe(self)
@@ -232,8 +240,14 @@ impl<T: 'static, W: Window> Trigger<T, W> for BoxedTrigger<T, W> {
     fn is_default_event_time(&self) -> bool {
         self.0.is_default_event_time()
     }
+    fn is_end_of_stream(&self) -> bool {
+        self.0.is_end_of_stream()
+    }
     fn may_leave_unfired(&self) -> bool {
         self.0.may_leave_unfired()
+    }
+    fn never_fires(&self) -> bool {
+        self.0.never_fires()
     }
     fn describe(&self) -> String {
         self.0.describe()

@@ -87,6 +87,9 @@ impl<T> Trigger<T, GlobalWindow> for EndOfStreamTrigger {
     }
     // As in Flink the timer stays: within a trigger that clears another one, the window still fires at the end.
     fn clear(&self, _window: &GlobalWindow, _state: &mut (), _context: &mut TriggerContext<'_>) {}
+    fn is_end_of_stream(&self) -> bool {
+        true
+    }
     fn may_leave_unfired(&self) -> bool {
         false
     }

@@ -238,6 +238,12 @@ pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
         false
     }
 
+    /// True for the trigger that fires at the end of the input only. Windows of whole elements then hold them in the
+    /// order of their timestamps, for Flink sorts the input of such a job.
+    fn is_end_of_stream(&self) -> bool {
+        false
+    }
+
     /// May leave elements in a window that no firing has seen when the window is cleaned up (a count that is not full).
     fn may_leave_unfired(&self) -> bool {
         true

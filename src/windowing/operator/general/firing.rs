@@ -15,6 +15,9 @@ use crate::windowing::{Data, Key};
 use super::GeneralOperator;
 use super::timers::Timer;
 
+/// Before all places of timers.
+const FIRST: Place = Place { cause: 0, time: EventTime::MIN, hash: 0 };
+
 /// Why a trigger was asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cause {
@@ -74,6 +77,9 @@ where
         let Some(key) = self.keys.key(slot) else {
             return Err(Error::internal("a window without a key"));
         };
+        if self.trigger.is_end_of_stream() {
+            self.contents.sort_by_time(contents);
+        }
         let held = self.contents.buffered(contents);
         let (info, now) = (PaneInfo { timing, index: pane.fired }, (self.watermark.0, self.clock));
         out.sides.at(end, cause.place());
@@ -157,20 +163,21 @@ where
         times: &StageTimes,
         out: &mut Output<'_, C::Out>,
     ) -> Result<()> {
-        let mut last = Place { time: EventTime::MIN, ..Place::default() };
+        let mut last = FIRST;
         while let Some(timer) = self.event_timers.pop_until(target.0) {
             let Some(at) = self.claim(TimeDomain::EventTime, &timer) else {
                 continue;
             };
             // A timer in the past is due when the watermark moves.
             let due = timer.time.max(before.0.saturating_add(1));
-            let place = Place { time: timer.time, ..times.place_of_timer(due, timer.hash) };
+            let due = times.place_of_timer(due, timer.hash);
+            let place = Place { time: timer.time, ..due };
             // One that a timer behind it registered comes behind that.
             let place = place.max(last);
             last = place;
             let before = if place.cause == 0 { before } else { times.before(place).max(before) };
             // What the trigger and the function see depends on the place alone, not on how far time moves at once.
-            let now = times.during(place).max(Watermark(timer.time)).min(target);
+            let now = times.during(due).max(Watermark(timer.time)).min(target);
             self.watermark = now.max(self.watermark);
             let cause = Cause::Timer { domain: TimeDomain::EventTime, time: timer.time, before: before.0, place };
             self.fire_timer(timer, at, cause, out)?;
@@ -180,8 +187,7 @@ where
 
     /// Fires the timers up to the clock, which was at `before`.
     pub(super) fn fire_clock_timers(&mut self, before: EventTime, out: &mut Output<'_, C::Out>) -> Result<()> {
-        let domain = TimeDomain::ProcessingTime;
-        let mut last = Place { time: EventTime::MIN, ..Place::default() };
+        let (domain, mut last) = (TimeDomain::ProcessingTime, FIRST);
         while let Some(timer) = self.clock_timers.pop_until(self.clock) {
             let Some(at) = self.claim(domain, &timer) else {
                 continue;

@@ -8,6 +8,9 @@ mod merging;
 mod panes;
 mod timers;
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::Result;
 use crate::time::{EventTime, Watermark};
 use crate::windowing::assigner::{AssignerContext, MergeWindows, WindowAssigner};
