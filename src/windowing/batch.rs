@@ -49,7 +49,9 @@ impl StageTimes {
     }
     /// The place of what a timer for `time` causes, fired in this block for a key.
     pub fn place_of_timer(&self, time: EventTime, hash: KeyHash) -> Place {
-        let row = self.block.before.partition_point(|&before| before < time);
+        // Before the split says anything anew, the stage is where it was, wherever the split is.
+        let waits = |before: EventTime| before == self.start.0 && self.reached.0 < time;
+        let row = self.block.before.partition_point(|&before| before < time || waits(before));
         Place::of_timer(row as u32, time, hash)
     }
     fn at(&self, watermark: EventTime) -> Watermark {
