@@ -12,6 +12,7 @@ pub(super) struct Keys<K> {
     arrivals: u64,
     /// Slots that lost their last slice before and since the last sweep.
     idle: [Vec<u32>; 2],
+    sweeps: u32,
     /// Known slots in the order of their hashes, but for those in `unordered`; some may be free by now.
     order: Vec<u32>,
     unordered: Vec<u32>,
@@ -24,6 +25,8 @@ pub(super) struct Keys<K> {
 struct Slot {
     /// Slices that have the key.
     holders: u32,
+    /// `sweeps` when it lost its last slice.
+    idle_since: u32,
     /// In `unordered`.
     unordered: bool,
     /// `arrivals` when its first holder came: puts keys with one hash into an order that follows from the data alone.
@@ -37,6 +40,7 @@ impl<K: Eq + Clone> Keys<K> {
             of: Vec::new(),
             arrivals: 0,
             idle: [Vec::new(), Vec::new()],
+            sweeps: 0,
             order: Vec::new(),
             unordered: Vec::new(),
             removed: false,
@@ -102,6 +106,7 @@ impl<K: Eq + Clone> Keys<K> {
         let of = &mut self.of[slot as usize];
         of.holders -= 1;
         if of.holders == 0 {
+            of.idle_since = self.sweeps;
             self.idle[1].push(slot);
         }
     }
@@ -110,11 +115,14 @@ impl<K: Eq + Clone> Keys<K> {
     pub fn sweep(&mut self) {
         let [mut old, new] = std::mem::take(&mut self.idle);
         for slot in old.drain(..) {
-            if self.of[slot as usize].holders == 0 {
+            // One that was held again in the meantime is also among the new ones.
+            let of = self.of[slot as usize];
+            if of.holders == 0 && of.idle_since != self.sweeps {
                 self.removed |= self.index.remove(slot).is_some();
             }
         }
         self.idle = [new, old];
+        self.sweeps = self.sweeps.wrapping_add(1);
     }
 
     /// Forgets everything; no slice is left.
