@@ -43,6 +43,11 @@ impl StageTimes {
         let row = (place.cause / 2) as usize;
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
+    /// Before a row of the block.
+    #[inline]
+    pub fn before_row(&self, row: u32) -> Watermark {
+        self.at(self.block.before.get(row as usize).copied().unwrap_or(self.block.after))
+    }
     /// After the block.
     pub fn after(&self) -> Watermark {
         self.at(self.block.after)
