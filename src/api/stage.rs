@@ -14,11 +14,31 @@ use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
 use crate::windowing::output::{OutputTag, Places, Records, SideOutputs};
 use crate::windowing::{Data, Key};
 
+/// What a stage counts. Of one shard, or of all together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StageCounts {
+    pub operator: OperatorCounts,
+    pub records_in: u64,
+    /// Without side outputs.
+    pub records_out: u64,
+}
+
+impl StageCounts {
+    /// Those of two shards together.
+    pub fn and(self, other: StageCounts) -> StageCounts {
+        StageCounts {
+            operator: self.operator.and(other.operator),
+            records_in: self.records_in + other.records_in,
+            records_out: self.records_out + other.records_out,
+        }
+    }
+}
+
 /// A stage of some types.
 pub(super) trait AnyStage: Send {
     /// Takes what all senders have for one block, and moves to the watermark behind it.
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()>;
-    fn counts(&self) -> OperatorCounts;
+    fn counts(&self) -> StageCounts;
 }
 
 /// Takes the records of one side output, on one shard.
@@ -64,6 +84,8 @@ pub(super) struct WindowStage<K, T, Out> {
     operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
+    records_in: u64,
+    records_out: u64,
 }
 
 impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
@@ -73,7 +95,8 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         sides: &SideNodes,
         instantiate: &mut Instantiate<'_>,
     ) -> Self {
-        WindowStage { operator, next: node.instantiate(instantiate), drains: sides.instantiate(instantiate) }
+        let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
+        WindowStage { operator, next, drains, records_in: 0, records_out: 0 }
     }
 }
 
@@ -85,17 +108,20 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
         self.operator.advance_clock(times.block.processing_time, &times, &mut out)?;
         let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
         for batch in in_order(batches) {
+            self.records_in += batch.len() as u64;
             self.operator.process(batch, &times, &mut out)?;
         }
         self.operator.advance(watermark, &times, &mut out)?;
         if !results.is_empty() {
+            self.records_out += results.values.len() as u64;
             self.next.push(Batch::of_results(results), context)?;
         }
         self.next.end_block(context)?;
         self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))
     }
-    fn counts(&self) -> OperatorCounts {
-        self.operator.counts()
+    fn counts(&self) -> StageCounts {
+        let (records_in, records_out) = (self.records_in, self.records_out);
+        StageCounts { operator: self.operator.counts(), records_in, records_out }
     }
 }
 

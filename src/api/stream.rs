@@ -9,9 +9,11 @@ use super::branch::Branch;
 use super::environment::StreamExecutionEnvironment;
 use super::keyed::KeyedStream;
 use super::push::{Filter, FlatMap, Map, Node};
-use super::sink::{Collected, Give, each};
+use super::sink::{Collected, Give, Hand, each};
 use super::source::{MappedSource, Source};
 use super::stage::SideNodes;
+#[cfg(feature = "sql")]
+use super::table_sink::TableSink;
 use super::watermarks::WatermarkStrategy;
 use super::windowed::WindowedStream;
 use crate::error::{Error, Result};
@@ -191,6 +193,27 @@ impl<T: Data> DataStream<T> {
     /// As [`for_each`](Self::for_each), with the timestamps in milliseconds; the first error ends the job.
     pub fn sink(&self, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
         let sink = self.environment.add_sink(each(take));
+        self.node.attach(move |_| Box::new(Give { sink }));
+    }
+
+    /// Gives each record, with its timestamp in milliseconds, to a function of the shard that has it. `make` makes one
+    /// for each producer of the stream on each shard, and is told the number of the shard. This saves the way to one
+    /// thread, but there is no order between shards; and what such a function has done stays done if the job fails.
+    pub fn add_parallel_sink<F>(&self, make: impl Fn(usize) -> F + Send + Sync + 'static)
+    where
+        F: FnMut(T, EventTime) -> Result<()> + Send + 'static,
+    {
+        self.node.attach(move |instantiate| Box::new(Hand { each: make(instantiate.shard) }));
+    }
+
+    /// Writes each record as a row of a table: visible when the job has ended well, and not at all if it has failed.
+    #[cfg(feature = "sql")]
+    #[track_caller]
+    pub fn sink_to(&self, table: TableSink<T>) {
+        for warning in table.warnings() {
+            self.environment.note_warning(warning.clone(), Location::caller());
+        }
+        let sink = self.environment.add_sink(Box::new(table));
         self.node.attach(move |_| Box::new(Give { sink }));
     }
 

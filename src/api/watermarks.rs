@@ -168,7 +168,4 @@ impl<T: Data> WatermarkStrategy<T> {
     pub(super) fn is_from_source(&self) -> bool {
         matches!(self.kind, Kind::Source)
     }
-    pub(super) fn is_none(&self) -> bool {
-        matches!(self.kind, Kind::None)
-    }
 }
