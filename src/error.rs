@@ -54,8 +54,9 @@ struct Inner {
     statement_line: Option<u64>,
 }
 
-/// An error with its place and remedy. Cheap to move (one pointer).
-#[derive(Debug, Clone)]
+/// An error with its place and remedy. Cheap to move (one pointer). `Debug` reads well too: a program whose `main`
+/// returns an error shows it so.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
 impl Error {
@@ -173,6 +174,13 @@ impl Error {
             ErrorKind::ClosedPipe => 0,
             ErrorKind::Data | ErrorKind::Io | ErrorKind::Internal => 1,
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        self.remedy().map_or(Ok(()), |remedy| write!(f, "\n  help: {remedy}"))
     }
 }
 

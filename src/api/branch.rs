@@ -1,9 +1,11 @@
 //! A source in the graph: its splits, the times of its records, and what takes them.
 
 use std::any::Any;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::Context;
+use super::explain::SourceCard;
 use super::graph::Instantiate;
 use super::push::{Batch, NO_TIMESTAMP, Node, Push};
 use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
@@ -25,6 +27,8 @@ pub(super) trait AnyBranch: Send + Sync {
     /// When its splits count as idle, milliseconds without a record.
     fn idleness_ms(&self) -> Option<i64>;
     fn alignment(&self) -> Option<&Alignment>;
+    fn has_watermarks(&self) -> bool;
+    fn card(&self) -> SourceCard;
     /// Sources with the same number are one, and can be read once.
     fn origin(&self) -> usize;
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn AnySplit>>>;
@@ -72,6 +76,7 @@ pub(super) struct Branch<T> {
     pub source: Arc<dyn Source<T>>,
     pub strategy: WatermarkStrategy<T>,
     pub node: Arc<Node<T>>,
+    pub location: &'static Location<'static>,
 }
 
 impl<T: Data> AnyBranch for Branch<T> {
@@ -84,11 +89,17 @@ impl<T: Data> AnyBranch for Branch<T> {
     fn is_used(&self) -> bool {
         self.node.is_used()
     }
+    fn has_watermarks(&self) -> bool {
+        !self.strategy.is_none()
+    }
     fn idleness_ms(&self) -> Option<i64> {
         self.strategy.idleness_ms
     }
     fn alignment(&self) -> Option<&Alignment> {
         self.strategy.alignment.as_ref()
+    }
+    fn card(&self) -> SourceCard {
+        self.strategy.card(&self.name, self.location)
     }
     fn origin(&self) -> usize {
         self.origin

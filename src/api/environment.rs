@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::branch::{AnyBranch, Branch};
 use super::clock::Clock;
-use super::explain::OperatorCard;
+use super::explain::{OperatorCard, SinkCard};
 use super::graph::{Graph, Instantiate, StageEntry};
 use super::job_client::JobClient;
 use super::push::Node;
@@ -113,7 +113,8 @@ impl StreamExecutionEnvironment {
             building.origins
         };
         let origin = Origin { number, name: name.clone(), source: source.clone() };
-        self.add_branch(Arc::new(Branch { name, origin: number, source, strategy, node: node.clone() }));
+        let location = Location::caller();
+        self.add_branch(Arc::new(Branch { name, origin: number, source, strategy, node: node.clone(), location }));
         DataStream { environment: self.clone(), node, origin: Some(origin) }
     }
 
@@ -150,9 +151,8 @@ impl StreamExecutionEnvironment {
     #[cfg(feature = "sql")]
     #[track_caller]
     pub fn from_table<T: Data>(&self, table: super::source::TableSource<T>) -> DataStream<T> {
-        for warning in table.warnings() {
-            self.note_warning(warning.clone(), Location::caller());
-        }
+        let location = Location::caller();
+        self.note_warnings(table.warnings().iter().map(|warning| super::warnings::placed(warning, location)).collect());
         let strategy = match table.has_watermarks() {
             true => WatermarkStrategy::from_source(),
             false => WatermarkStrategy::no_watermarks(),
@@ -172,9 +172,7 @@ impl StreamExecutionEnvironment {
             (building.on_warning.clone(), building.on_progress.clone())
         };
         let watcher = Watcher { notice: &|text| on_warning(text), progress: &*on_progress, read: Arc::default() };
-        let result = run(graph, &settings, &watcher)?;
-        result.warnings.iter().for_each(|warning| on_warning(warning));
-        Ok(result)
+        run(graph, &settings, &watcher)
     }
 
     /// Runs the program on a thread of its own. The environment is empty behind this. Warnings are in the result alone.
@@ -191,19 +189,13 @@ impl StreamExecutionEnvironment {
         (std::mem::take(&mut building.graph), building.settings.clone())
     }
 
-    /// What the program's window operators are, which of the three serves each, and what they keep.
+    /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks, and
+    /// warnings.
     pub fn explain(&self) -> String {
-        let mut text = String::new();
-        for (number, stage) in self.0.borrow().graph.stages.iter().enumerate() {
-            if number > 0 {
-                text.push('\n');
-            }
-            stage.card.write(number, &mut text);
-        }
-        text
+        super::explain::program(&self.0.borrow().graph)
     }
 
-    /// The same as data.
+    /// The window operators as data.
     pub fn operators(&self) -> Vec<OperatorCard> {
         self.0.borrow().graph.stages.iter().map(|stage| stage.card.clone()).collect()
     }
@@ -217,10 +209,12 @@ impl StreamExecutionEnvironment {
     pub(super) fn add_branch(&self, branch: Arc<dyn AnyBranch>) {
         self.0.borrow_mut().graph.branches.push(branch);
     }
-    pub(super) fn add_sink(&self, sink: Box<dyn AnySink>) -> usize {
-        let sinks = &mut self.0.borrow_mut().graph.sinks;
-        sinks.push(sink);
-        sinks.len() - 1
+    /// `name`: the method of the program that makes it.
+    pub(super) fn add_sink(&self, sink: Box<dyn AnySink>, name: &str, location: &'static Location<'static>) -> usize {
+        let graph = &mut self.0.borrow_mut().graph;
+        graph.sinks.push(sink);
+        graph.sink_cards.push(SinkCard { name: name.to_string(), location });
+        graph.sinks.len() - 1
     }
     pub(super) fn add_stage(
         &self,
@@ -234,9 +228,8 @@ impl StreamExecutionEnvironment {
     pub(super) fn note_fault(&self, fault: Option<Error>, location: &Location<'_>) {
         self.0.borrow_mut().graph.faults.extend(fault.map(|fault| placed(fault, location)));
     }
-    pub(super) fn note_warning(&self, warning: String, location: &Location<'_>) {
-        let warning = format!("{}:{}: {warning}", location.file(), location.line());
-        self.0.borrow_mut().graph.warnings.push(warning);
+    pub(super) fn note_warnings(&self, warnings: Vec<String>) {
+        self.0.borrow_mut().graph.warnings.extend(warnings);
     }
 }
 

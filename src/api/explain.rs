@@ -1,7 +1,11 @@
-//! What `explain` says of a window operator.
+//! What `explain` says of a program: its sources, window operators, sinks, and what it had better be told.
 
 use std::fmt::Write as _;
 use std::panic::Location;
+
+use super::graph::Graph;
+use super::warnings;
+use crate::shard::{Port, Producer};
 
 /// Which operator serves a window stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +26,19 @@ impl OperatorKind {
             OperatorKind::General => "general",
         }
     }
+}
+
+/// A source, as the program set it up.
+#[derive(Debug, Clone)]
+pub struct SourceCard {
+    pub name: String,
+    /// How watermarks come into being.
+    pub watermarks: String,
+    /// Where timestamps come from.
+    pub timestamps: String,
+    /// What happens while the source gives nothing.
+    pub idleness: String,
+    pub(super) location: &'static Location<'static>,
 }
 
 /// A window operator, as the program set it up.
@@ -47,27 +64,157 @@ pub struct OperatorCard {
     pub processing_time: bool,
     /// Of sessions whose gap is the same for all elements, milliseconds.
     pub session_gap_ms: Option<i64>,
+    pub(super) never_fires: bool,
     pub(super) location: &'static Location<'static>,
 }
 
+/// A sink, as the program set it up.
+#[derive(Debug, Clone)]
+pub struct SinkCard {
+    /// The method that made it.
+    pub name: String,
+    pub(super) location: &'static Location<'static>,
+}
+
+/// Where lines are broken, characters.
+const WIDTH: usize = 100;
+/// Where what is said of a thing begins.
+const COLUMN: usize = 20;
+
+/// A thing with what is to be said of it.
+struct Block<'a> {
+    out: &'a mut String,
+}
+
+impl<'a> Block<'a> {
+    fn new(out: &'a mut String, title: &str) -> Self {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        wrap(out, title, 0, 2);
+        Block { out }
+    }
+
+    fn line(&mut self, what: &str, text: &str) {
+        let _ = write!(self.out, "  {what:<filled$}", filled = COLUMN - 2);
+        wrap(self.out, text, COLUMN, COLUMN);
+    }
+}
+
+/// Writes a text in lines of at most [`WIDTH`]: the first goes on at `column`, the others are indented by `indent`.
+fn wrap(out: &mut String, text: &str, column: usize, indent: usize) {
+    let (mut at, mut first) = (column, true);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !first && at + 1 + length > WIDTH {
+            let _ = write!(out, "\n{:indent$}", "");
+            (at, first) = (indent, true);
+        }
+        let blank = if first { "" } else { " " };
+        let _ = write!(out, "{blank}{word}");
+        at += blank.len() + length;
+        first = false;
+    }
+    out.push('\n');
+}
+
+impl SourceCard {
+    fn write(&self, number: usize, feeds: &str, out: &mut String) {
+        let mut block = Block::new(out, &format!("source {}: {}", number + 1, self.name));
+        block.line("watermarks", &self.watermarks);
+        block.line("timestamps", &self.timestamps);
+        block.line("idleness", &self.idleness);
+        block.line("feeds", feeds);
+        block.line("written at", &self.location.to_string());
+    }
+}
+
 impl OperatorCard {
-    pub(super) fn write(&self, number: usize, out: &mut String) {
+    fn write(&self, number: usize, takes: &str, out: &mut String) {
         let late = match &self.late_side_output {
-            Some(tag) => format!("side output `{tag}`"),
-            None => String::from("dropped and counted"),
+            Some(tag) => format!("go to side output `{tag}`"),
+            None => String::from("are dropped and counted"),
         };
-        let lines = [
-            ("window", self.assigner.clone()),
-            ("trigger", self.trigger.clone()),
-            ("evictor", self.evictor.clone()),
-            ("allowed lateness", format!("{} ms, later elements: {late}", self.allowed_lateness_ms)),
-            ("operator", format!("{}: {}", self.operator.name(), self.because)),
-            ("state", self.holds.clone()),
-            ("written at", self.location.to_string()),
-        ];
-        let _ = writeln!(out, "window operator {}: {}", number + 1, self.name);
-        for (what, text) in lines {
-            let _ = writeln!(out, "  {what:<17} {text}");
+        let lateness = duration(self.allowed_lateness_ms);
+        let mut block = Block::new(out, &format!("window operator {}: {}", number + 1, self.name));
+        block.line("takes", takes);
+        block.line("key", if self.unkeyed { "none: one shard does all the work" } else { "each key on one shard" });
+        block.line("window", &self.assigner);
+        block.line("trigger", &self.trigger);
+        block.line("evictor", &self.evictor);
+        if self.event_time {
+            block.line("allowed lateness", &format!("{lateness}; elements that come later {late}"));
+        }
+        block.line("operator", &format!("{}: {}", self.operator.name(), self.because));
+        block.line("state", &self.holds);
+        block.line("written at", &self.location.to_string());
+    }
+}
+
+impl SinkCard {
+    fn write(&self, number: usize, takes: &str, out: &mut String) {
+        let mut block = Block::new(out, &format!("sink {}: {}", number + 1, self.name));
+        block.line("takes", takes);
+        block.line("written at", &self.location.to_string());
+    }
+}
+
+/// The whole program. Sources that nobody takes are left out.
+pub(super) fn program(graph: &Graph) -> String {
+    let edges = graph.edges();
+    let used: Vec<usize> = (0..graph.branches.len()).filter(|branch| graph.branches[*branch].is_used()).collect();
+    let source = |branch| used.iter().position(|number| *number == branch).map_or(0, |number| number + 1);
+    let name = |producer: &Producer| match producer {
+        Producer::Branch(branch) => format!("source {}", source(*branch)),
+        Producer::Stage(stage) => format!("window operator {}", stage + 1),
+    };
+    let mut out = String::new();
+    for branch in &used {
+        let from = Producer::Branch(*branch);
+        let stages = edges.ports.iter().filter(|port| port.from == from).map(|port| stage_name(port));
+        let sinks = edges.gives.iter().filter(|give| give.from == from).map(|give| format!("sink {}", give.sink + 1));
+        graph.branches[*branch].card().write(source(*branch) - 1, &listed(stages.chain(sinks)), &mut out);
+    }
+    for (number, stage) in graph.stages.iter().enumerate() {
+        let from = edges.ports.iter().filter(|port| port.stage == number).map(|port| name(&port.from));
+        stage.card.write(number, &listed(from), &mut out);
+    }
+    for (number, card) in graph.sink_cards.iter().enumerate() {
+        let from = edges.gives.iter().filter(|give| give.sink == number).map(|give| match &give.side {
+            Some(tag) => format!("side output `{tag}` of {}", name(&give.from)),
+            None => name(&give.from),
+        });
+        card.write(number, &listed(from), &mut out);
+    }
+    for warning in graph.warnings.iter().cloned().chain(warnings::of_graph(graph)) {
+        let mut lines = warning.lines();
+        let mut block = Block::new(&mut out, &format!("warning: {}", lines.next().unwrap_or_default()));
+        lines.for_each(|line| {
+            let (what, text) = line.trim().split_once(' ').unwrap_or((line, ""));
+            block.line(what, text);
+        });
+    }
+    out
+}
+
+fn stage_name(port: &Port) -> String {
+    format!("window operator {}", port.stage + 1)
+}
+
+/// What is named, once each.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let mut known: Vec<String> = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
         }
     }
+    if known.is_empty() { String::from("nobody") } else { known.join(", ") }
+}
+
+/// A length of time in the largest unit in which it is whole.
+pub(super) fn duration(ms: i64) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
+    let whole = units.iter().find(|(unit, _)| ms != 0 && ms % unit == 0);
+    whole.map_or_else(|| format!("{ms} ms"), |(unit, name)| format!("{} {name}", ms / unit))
 }

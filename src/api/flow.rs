@@ -34,15 +34,8 @@ pub(super) struct Outcome {
     pub rows_read: u64,
     pub malformed: u64,
     pub counts: ChainCounts,
-    pub stages: Vec<StageOutcome>,
-}
-
-/// What a stage came to on a shard.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct StageOutcome {
-    pub counts: StageCounts,
-    /// Before its watermark was at the end.
-    pub fired_before_end: u64,
+    /// By stage.
+    pub stages: Vec<StageCounts>,
 }
 
 /// Calls functions of the program where nobody else catches their panics.
@@ -178,9 +171,6 @@ impl Dataflow for Flow {
         // The block does not reach the stage.
         let Some(first) = parts.first() else { return Ok(()) };
         let block = first.block.clone();
-        if watermark == Watermark::MAX {
-            self.outcome.stages[stage].fired_before_end = self.instance.stages[stage].counts().operator.fired;
-        }
         let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
         let mut context = Self::context(&mut self.outcome.counts, self.groups, block, inputs, &mut leaving);
         self.instance.stages[stage].run(parts, stage, watermark, &mut context)
@@ -192,7 +182,7 @@ impl Dataflow for Flow {
 
     fn finish(mut self, _peaks: &[Peaks]) -> Result<Outcome> {
         for (stage, outcome) in self.instance.stages.iter().zip(&mut self.outcome.stages) {
-            outcome.counts = stage.counts();
+            *outcome = stage.counts();
         }
         Ok(self.outcome)
     }

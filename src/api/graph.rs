@@ -3,13 +3,20 @@
 use std::sync::Arc;
 
 use super::branch::{AnyBranch, AnyChain};
-use super::explain::OperatorCard;
+use super::explain::{OperatorCard, SinkCard};
 use super::push::{Node, Push};
 use super::sink::AnySink;
 use super::stage::AnyStage;
 use crate::error::Error;
 use crate::shard::{Port, Producer};
 use crate::windowing::Data;
+
+/// A producer whose records go to a sink, perhaps those of a side output.
+pub(super) struct Gives {
+    pub from: Producer,
+    pub side: Option<String>,
+    pub sink: usize,
+}
 
 /// Makes what one shard needs of a stream's consumers.
 pub(super) struct Instantiate<'a> {
@@ -18,12 +25,20 @@ pub(super) struct Instantiate<'a> {
     pub ports: &'a mut Vec<Port>,
     pub shard: usize,
     pub shards: usize,
+    /// The side output whose consumers are made.
+    pub side: Option<String>,
+    pub gives: Vec<Gives>,
 }
 
 impl Instantiate<'_> {
     /// Before the graph has any producer.
     pub fn new(ports: &mut Vec<Port>, (shard, shards): (usize, usize)) -> Instantiate<'_> {
-        Instantiate { from: Producer::Branch(0), ports, shard, shards }
+        Instantiate { from: Producer::Branch(0), ports, shard, shards, side: None, gives: Vec::new() }
+    }
+
+    /// What is made gives to a sink.
+    pub fn gives_to(&mut self, sink: usize) {
+        self.gives.push(Gives { from: self.from, side: self.side.clone(), sink });
     }
 
     /// The port through which the present producer reaches a stage.
@@ -49,6 +64,8 @@ pub(super) struct Graph {
     pub branches: Vec<Arc<dyn AnyBranch>>,
     pub stages: Vec<StageEntry>,
     pub sinks: Vec<Box<dyn AnySink>>,
+    /// One a sink.
+    pub sink_cards: Vec<SinkCard>,
     /// Faults of the program, in the order of its lines; execution begins with the first.
     pub faults: Vec<Error>,
     pub warnings: Vec<String>,
@@ -61,7 +78,22 @@ pub(super) struct Instance {
     pub stages: Vec<Box<dyn AnyStage>>,
 }
 
+/// Who feeds whom.
+pub(super) struct Edges {
+    pub ports: Vec<Port>,
+    pub gives: Vec<Gives>,
+}
+
 impl Graph {
+    /// Who feeds whom: found by making the parts of one shard.
+    pub fn edges(&self) -> Edges {
+        let mut ports = Vec::new();
+        let mut instantiate = Instantiate::new(&mut ports, (0, 1));
+        self.instantiate_into(&mut instantiate);
+        let gives = instantiate.gives;
+        Edges { ports, gives }
+    }
+
     /// As [`Graph::instantiate`] for one shard, with a further branch: what takes the records of `input`.
     pub fn instantiate_with_input<T: Data>(&self, input: &Node<T>) -> (Box<dyn Push<T>>, Instance, Vec<Port>) {
         let mut ports = Vec::new();

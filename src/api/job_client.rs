@@ -30,7 +30,7 @@ impl JobClient {
             let notice = |text: &str| notices.borrow_mut().push(text.to_string());
             let watcher = Watcher { notice: &notice, progress: &|_| {}, read: counted };
             let mut result = run(graph, &settings, &watcher)?;
-            result.warnings.splice(0..0, notices.take());
+            result.warnings = notices.take();
             Ok(result)
         };
         let thread = std::thread::Builder::new().name("job".to_string()).spawn(body);

@@ -30,7 +30,7 @@ mod windowed;
 
 pub use clock::{Clock, ManualClock};
 pub use environment::StreamExecutionEnvironment;
-pub use explain::{OperatorCard, OperatorKind};
+pub use explain::{OperatorCard, OperatorKind, SinkCard, SourceCard};
 pub use job_client::JobClient;
 pub use keyed::{CountWindows, KeyedStream, SlidingCountWindows};
 pub use push::NO_TIMESTAMP;

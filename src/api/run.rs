@@ -67,6 +67,9 @@ type Splits = Vec<(usize, Arc<dyn AnySplit>)>;
 pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) -> Result<JobExecutionResult> {
     let started = Instant::now();
     graph.check()?;
+    let mut warnings = std::mem::take(&mut graph.warnings);
+    warnings.extend(super::warnings::of_graph(&graph));
+    warnings.iter().for_each(|warning| (watcher.notice)(warning));
     let shards = settings.options.shards.clamp(1, settings.key_groups as usize);
     let order = order_of(&graph);
     let splits = Arc::new(guarded(|| open(&graph, settings, order))?);
@@ -93,7 +96,10 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
     let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));
     let ran = ordered.begin().and_then(|()| drive(course, &options, flows, begin, events, &mut ordered));
     ordered.end(ran).map_err(cancelled)?;
-    Ok(result(graph, &ordered.outcomes, started))
+    let of_run = super::warnings::of_run(&graph.stages, &ordered.outcomes);
+    of_run.iter().for_each(|warning| (watcher.notice)(warning));
+    warnings.extend(of_run);
+    Ok(result(&graph, &ordered.outcomes, warnings, started))
 }
 
 /// Inputs without an end cannot wait for each other, and the clock goes its own way.
@@ -133,18 +139,15 @@ fn cancelled(error: Error) -> Error {
     }
 }
 
-fn result(graph: Graph, outcomes: &[Outcome], started: Instant) -> JobExecutionResult {
-    let of_stage = |number: usize| {
-        outcomes.iter().fold(StageCounts::default(), |sum, outcome| sum.and(outcome.stages[number].counts))
-    };
+fn result(graph: &Graph, outcomes: &[Outcome], warnings: Vec<String>, started: Instant) -> JobExecutionResult {
+    let of_stage =
+        |number: usize| outcomes.iter().fold(StageCounts::default(), |sum, outcome| sum.and(outcome.stages[number]));
     let summary = |(number, name): (usize, &String)| {
-        let StageCounts { operator: counts, records_in, records_out } = of_stage(number);
+        let StageCounts { operator: counts, records_in, records_out, .. } = of_stage(number);
         OperatorSummary { name: name.clone(), counts, records_in, records_out }
     };
     let names = graph.stages.iter().map(|stage| &stage.card.name).enumerate();
     let operators = names.map(summary).collect();
-    let mut warnings = graph.warnings;
-    warnings.extend(super::warnings::of_run(&graph.stages, outcomes));
     JobExecutionResult {
         elapsed: started.elapsed(),
         records_read: outcomes.iter().map(|outcome| outcome.rows_read).sum(),

@@ -92,15 +92,31 @@ impl<T> Clone for Collected<T> {
     }
 }
 
-/// Gives records to a function of this shard.
-pub(super) struct Hand<F> {
-    pub each: F,
+/// Stands for a sink that takes its records on the shards.
+pub(super) struct Elsewhere;
+
+impl AnySink for Elsewhere {
+    fn take(&mut self, _batches: Vec<Box<dyn Any + Send>>) -> Result<()> {
+        Ok(())
+    }
 }
 
-impl<T: Data, F: FnMut(T, EventTime) -> Result<()> + Send> Push<T> for Hand<F> {
+/// Gives records to a function of this shard, which is made with the first of them.
+pub(super) struct Hand<M, F> {
+    pub make: M,
+    pub each: Option<F>,
+}
+
+impl<T, M, F> Push<T> for Hand<M, F>
+where
+    T: Data,
+    M: Fn() -> F + Send,
+    F: FnMut(T, EventTime) -> Result<()> + Send,
+{
     fn push(&mut self, batch: Batch<T>, _context: &mut Context<'_>) -> Result<()> {
+        let each = self.each.get_or_insert_with(&self.make);
         let mut timed = batch.values.into_iter().zip(batch.timestamps);
-        timed.try_for_each(|(value, timestamp)| (self.each)(value, timestamp))
+        timed.try_for_each(|(value, timestamp)| each(value, timestamp))
     }
     fn end_block(&mut self, _context: &mut Context<'_>) -> Result<()> {
         Ok(())

@@ -21,6 +21,8 @@ pub(super) struct StageCounts {
     pub records_in: u64,
     /// Without side outputs.
     pub records_out: u64,
+    /// Firings before the input ended.
+    pub fired_before_end: u64,
 }
 
 impl StageCounts {
@@ -30,6 +32,7 @@ impl StageCounts {
             operator: self.operator.and(other.operator),
             records_in: self.records_in + other.records_in,
             records_out: self.records_out + other.records_out,
+            fired_before_end: self.fired_before_end + other.fired_before_end,
         }
     }
 }
@@ -56,7 +59,10 @@ impl SideNodes {
     pub fn attach<X: Data>(&self, tag: &OutputTag<X>, node: Arc<Node<X>>) {
         let tag = tag.clone();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(move |instantiate| {
-            Box::new(SideDrain { tag: tag.clone(), next: node.instantiate(instantiate) })
+            instantiate.side = Some(tag.name().to_string());
+            let next = node.instantiate(instantiate);
+            instantiate.side = None;
+            Box::new(SideDrain { tag: tag.clone(), next })
         }));
     }
     fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Vec<Box<dyn Drain>> {
@@ -86,6 +92,7 @@ pub(super) struct WindowStage<K, T, Out> {
     drains: Vec<Box<dyn Drain>>,
     records_in: u64,
     records_out: u64,
+    fired_before_end: u64,
 }
 
 impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
@@ -96,7 +103,7 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         instantiate: &mut Instantiate<'_>,
     ) -> Self {
         let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
-        WindowStage { operator, next, drains, records_in: 0, records_out: 0 }
+        WindowStage { operator, next, drains, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
 }
 
@@ -111,6 +118,11 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
             self.records_in += batch.len() as u64;
             self.operator.process(batch, &times, &mut out)?;
         }
+        if watermark == Watermark::MAX {
+            // As far as the records come; the end of the input is a move of its own.
+            self.operator.advance(times.after(), &times, &mut out)?;
+            self.fired_before_end = self.operator.counts().fired;
+        }
         self.operator.advance(watermark, &times, &mut out)?;
         if !results.is_empty() {
             self.records_out += results.values.len() as u64;
@@ -120,8 +132,8 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
         self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))
     }
     fn counts(&self) -> StageCounts {
-        let (records_in, records_out) = (self.records_in, self.records_out);
-        StageCounts { operator: self.operator.counts(), records_in, records_out }
+        let WindowStage { records_in, records_out, fired_before_end, .. } = *self;
+        StageCounts { operator: self.operator.counts(), records_in, records_out, fired_before_end }
     }
 }
 

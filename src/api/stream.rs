@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::branch::Branch;
 use super::environment::StreamExecutionEnvironment;
 use super::keyed::KeyedStream;
-use super::push::{Filter, FlatMap, Map, Node};
-use super::sink::{Collected, Give, Hand, each};
+use super::push::{Filter, FlatMap, Map, Node, Push};
+use super::sink::{AnySink, Collected, Elsewhere, Give, Hand, each};
 use super::source::{MappedSource, Source};
 use super::stage::SideNodes;
 #[cfg(feature = "sql")]
@@ -148,6 +148,7 @@ impl<T: Data> DataStream<T> {
                 source: source.clone(),
                 strategy,
                 node: node.clone(),
+                location,
             })),
             None => self.environment.note_fault(
                 Some(
@@ -172,10 +173,11 @@ impl<T: Data> DataStream<T> {
     }
 
     /// Keeps the records for the program: see [`Collected`].
+    #[track_caller]
     pub fn collect(&self) -> Collected<T> {
         let collected = Collected::new();
         let records = collected.records.clone();
-        self.sink(move |value, timestamp| {
+        self.give("collect", move |value, timestamp| {
             records.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((value, timestamp));
             Ok(())
         });
@@ -183,47 +185,75 @@ impl<T: Data> DataStream<T> {
     }
 
     /// Gives each record to `each`, on the thread that executes the program, in the order of one machine.
+    #[track_caller]
     pub fn for_each(&self, mut each: impl FnMut(T) + Send + 'static) {
-        self.sink(move |value, _| {
+        self.give("for_each", move |value, _| {
             each(value);
             Ok(())
         });
     }
 
     /// As [`for_each`](Self::for_each), with the timestamps in milliseconds; the first error ends the job.
+    #[track_caller]
     pub fn sink(&self, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
-        let sink = self.environment.add_sink(each(take));
-        self.node.attach(move |_| Box::new(Give { sink }));
+        self.give("sink", take);
+    }
+
+    /// `name`: the method of the program.
+    #[track_caller]
+    fn give(&self, name: &str, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
+        self.attach_sink(each(take), name, |sink, _| Box::new(Give { sink }));
     }
 
     /// Gives each record, with its timestamp in milliseconds, to a function of the shard that has it. `make` makes one
-    /// for each producer of the stream on each shard, and is told the number of the shard. This saves the way to one
-    /// thread, but there is no order between shards; and what such a function has done stays done if the job fails.
+    /// for each producer of the stream on each shard, with its first record, and is told the number of the shard. This
+    /// saves the way to one thread, but there is no order between shards; and what such a function has done stays done
+    /// if the job fails.
+    #[track_caller]
     pub fn add_parallel_sink<F>(&self, make: impl Fn(usize) -> F + Send + Sync + 'static)
     where
         F: FnMut(T, EventTime) -> Result<()> + Send + 'static,
     {
-        self.node.attach(move |instantiate| Box::new(Hand { each: make(instantiate.shard) }));
+        let make = Arc::new(make);
+        self.attach_sink(Box::new(Elsewhere), "add_parallel_sink", move |_, shard| {
+            let make = make.clone();
+            Box::new(Hand { make: move || make(shard), each: None })
+        });
     }
 
     /// Writes each record as a row of a table: visible when the job has ended well, and not at all if it has failed.
     #[cfg(feature = "sql")]
     #[track_caller]
     pub fn sink_to(&self, table: TableSink<T>) {
-        for warning in table.warnings() {
-            self.environment.note_warning(warning.clone(), Location::caller());
-        }
-        let sink = self.environment.add_sink(Box::new(table));
-        self.node.attach(move |_| Box::new(Give { sink }));
+        let location = Location::caller();
+        let warnings = table.warnings().iter().map(|warning| super::warnings::placed(warning, location)).collect();
+        self.environment.note_warnings(warnings);
+        self.attach_sink(Box::new(table), "sink_to", |sink, _| Box::new(Give { sink }));
+    }
+
+    /// `name`: the method of the program. `make`: what takes the records on a shard, by the numbers of sink and shard.
+    #[track_caller]
+    fn attach_sink(
+        &self,
+        sink: Box<dyn AnySink>,
+        name: &str,
+        make: impl Fn(usize, usize) -> Box<dyn Push<T>> + Send + Sync + 'static,
+    ) {
+        let sink = self.environment.add_sink(sink, name, Location::caller());
+        self.node.attach(move |instantiate| {
+            instantiate.gives_to(sink);
+            make(sink, instantiate.shard)
+        });
     }
 
     /// Writes each record to standard output, a line each.
+    #[track_caller]
     pub fn print(&self)
     where
         T: Debug,
     {
         use std::io::Write as _;
-        self.sink(|value, _| {
+        self.give("print", |value, _| {
             writeln!(std::io::stdout().lock(), "{value:?}").map_err(|error| Error::io("write to", "stdout", error))
         });
     }

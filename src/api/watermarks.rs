@@ -1,8 +1,10 @@
 //! Watermark strategies: which time a record has, and how far event time is.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::explain::{SourceCard, duration};
 use crate::error::Error;
 use crate::time::EventTime;
 use crate::windowing::Data;
@@ -165,6 +167,31 @@ impl<T: Data> WatermarkStrategy<T> {
         self
     }
 
+    /// In words.
+    pub(super) fn card(&self, name: &str, location: &'static Location<'static>) -> SourceCard {
+        let mut watermarks = match &self.kind {
+            Kind::None => String::from("none before the end of the input"),
+            Kind::Bounded(0) => String::from("1 ms behind the highest timestamp so far"),
+            Kind::Bounded(delay) => format!("{} and 1 ms behind the highest timestamp so far", duration(*delay)),
+            Kind::Punctuated(_) => String::from("carried by some of the records"),
+            Kind::Source => String::from("of the source"),
+            Kind::Generator(_) => String::from("of a generator of the program, asked behind every record"),
+        };
+        if let Some(Alignment { group, max_drift_ms }) = &self.alignment {
+            let drift = duration(*max_drift_ms);
+            watermarks.push_str(&format!("; at most {drift} ahead of the others in group `{group}`"));
+        }
+        let timestamps = if self.timestamp_of.is_some() { "from each record, by the program" } else { "of the source" };
+        let idleness = match self.idleness_ms {
+            Some(ms) => format!("after {} without a record it holds nobody back", duration(ms)),
+            None => String::from("none: while it gives nothing, event time stands still"),
+        };
+        SourceCard { name: name.to_string(), watermarks, timestamps: timestamps.to_string(), idleness, location }
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self.kind, Kind::None)
+    }
     pub(super) fn is_from_source(&self) -> bool {
         matches!(self.kind, Kind::Source)
     }

@@ -9,19 +9,21 @@ use super::keyed::KeyedStream;
 use super::push::Node;
 use super::stage::{SideNodes, WindowStage};
 use super::stream::{DataStream, SingleOutputStreamOperator};
+use super::warnings::{self, WindowFacts};
 use crate::error::{Error, Result};
 use crate::windowing::assigner::{NonMerging, WindowAssigner};
 use crate::windowing::evictor::Evictor;
-use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFunction, WindowResult};
+use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFunction, WindowContext, WindowResult};
 use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
 use crate::windowing::operator::session::SessionOperator;
 use crate::windowing::operator::slice::SliceOperator;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, NoEvictor};
-use crate::windowing::output::OutputTag;
+use crate::windowing::output::{Collector, OutputTag};
 use crate::windowing::span::Span;
 use crate::windowing::trigger::Trigger;
+use crate::windowing::window::{TimeWindow, Window as _};
 use crate::windowing::{Data, Key};
 
 /// Windows of a stream whose function is still to come.
@@ -160,6 +162,18 @@ where
         self.general(Buffered { evictor, process, of: PhantomData }, "the function wants all elements")
     }
 
+    /// As [`process`](Self::process), with a closure whose types the compiler finds by itself.
+    pub fn apply<Out: Data>(
+        self,
+        function: impl FnMut(&K, &mut WindowContext<'_, A::Window>, &[T], &mut Collector<'_, Out>) -> Result<()>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    ) -> SingleOutputStreamOperator<Out> {
+        self.process(function)
+    }
+
     /// Adds elements to an accumulator that can't be merged with another. Not for sessions, whose windows merge.
     pub fn fold<R: Data>(
         self,
@@ -200,7 +214,11 @@ where
     where
         C: Contents<K, T, A::Window>,
     {
-        let holds = if C::BUFFERS { BUFFERED } else { PER_WINDOW };
+        let holds = match (C::BUFFERS, E::NONE) {
+            (true, false) => EVICTABLE,
+            (true, true) => BUFFERED,
+            _ => PER_WINDOW,
+        };
         let (assigner, trigger, lateness) = (self.assigner.clone(), self.trigger.clone(), self.lateness.clone());
         let make = move || {
             let (assigner, trigger) = (assigner.clone(), trigger.clone());
@@ -219,14 +237,12 @@ where
     ) -> SingleOutputStreamOperator<Out> {
         let environment = self.keyed.environment.clone();
         environment.note_fault(self.check(kind).err(), self.location);
-        for warning in self.warnings(holds == BUFFERED) {
-            environment.note_warning(warning, self.location);
-        }
+        let card = self.card(kind, because, holds);
+        environment.note_warnings(warnings::of_window(&card, self.facts(holds == BUFFERED || holds == EVICTABLE)));
         let (node, sides) = (Node::new(), SideNodes::default());
         let (out, drains) = (node.clone(), sides.clone());
-        let stage = environment.add_stage(self.card(kind, because, holds), move |instantiate| {
-            Box::new(WindowStage::new(make(), &out, &drains, instantiate))
-        });
+        let stage = environment
+            .add_stage(card, move |instantiate| Box::new(WindowStage::new(make(), &out, &drains, instantiate)));
         (self.keyed.connect)(stage, rule);
         SingleOutputStreamOperator::new(DataStream { environment, node, origin: None }, sides)
     }
@@ -264,34 +280,13 @@ where
         }
     }
 
-    fn warnings(&self, buffers: bool) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let assigner = self.assigner.describe();
-        if self.keyed.unkeyed {
-            warnings.push(format!(
-                "{assigner} has no key: one shard does all the work; key the stream, or aggregate by key first"
-            ));
+    fn facts(&self, buffers: bool) -> WindowFacts {
+        WindowFacts {
+            buffers,
+            evicts: !E::NONE,
+            may_leave_unfired: self.trigger.may_leave_unfired(),
+            ends: self.assigner.is_event_time() || A::Window::of_time_window(TimeWindow::new(0, 1)).is_some(),
         }
-        if buffers {
-            let why = if E::NONE { "its function wants all elements" } else { "it has an evictor" };
-            warnings.push(format!(
-                "{assigner} keeps every element until its window is cleaned up, because {why}; an aggregate without an \
-                 evictor keeps one accumulator"
-            ));
-        }
-        if self.trigger.never_fires() {
-            warnings.push(format!(
-                "{assigner} never fires: its trigger is {}; give it one, for example CountTrigger",
-                self.trigger.describe()
-            ));
-        } else if self.trigger.may_leave_unfired() {
-            warnings.push(format!(
-                "{} is the only trigger of {assigner}: elements that no firing has seen are dropped with their window; \
-                 EarlyCountTrigger fires once more at the end",
-                self.trigger.describe()
-            ));
-        }
-        warnings
     }
 
     fn card(&self, operator: OperatorKind, because: &str, holds: &str) -> OperatorCard {
@@ -309,6 +304,7 @@ where
             event_time: self.assigner.is_event_time(),
             processing_time: self.assigner.uses_processing_time() || self.trigger.uses_processing_time(),
             session_gap_ms: self.assigner.session_gap(),
+            never_fires: self.trigger.never_fires(),
             location: self.location,
         }
     }
@@ -318,4 +314,6 @@ const EVICTED: &str = "an evictor wants all elements";
 const PER_SLICE: &str = "one accumulator per key and slice";
 const PER_SESSION: &str = "one accumulator per key and open session";
 const PER_WINDOW: &str = "one accumulator per key and window";
-const BUFFERED: &str = "buffers every element of every open window";
+const BUFFERED: &str = "buffers every element of every open window, once a window, until the window is cleaned up";
+const EVICTABLE: &str = "buffers every element of every open window, once a window, until the evictor takes it out or the \
+                         window is cleaned up";

@@ -70,22 +70,27 @@ impl DdSketch {
     /// Adds `count` values, all of them `value`.
     #[inline]
     pub fn add_many(&mut self, value: f64, count: u64) {
-        if value.is_finite() {
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
+        if !value.is_finite() {
+            return self.add_special(value, count);
         }
-        if value.is_nan() {
-            self.skipped += count;
-        } else if value == f64::INFINITY {
-            self.infinite += count;
-        } else if value == f64::NEG_INFINITY {
-            self.negative_infinite += count;
-        } else if value > 0.0 {
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        if value > 0.0 {
             self.positive.add(self.bin(value), count);
         } else if value < 0.0 {
             self.negative.add(self.bin(-value), count);
         } else {
             self.zeros += count;
+        }
+    }
+
+    fn add_special(&mut self, value: f64, count: u64) {
+        if value.is_nan() {
+            self.skipped += count;
+        } else if value > 0.0 {
+            self.infinite += count;
+        } else {
+            self.negative_infinite += count;
         }
     }
 
@@ -177,11 +182,22 @@ struct Bins {
 }
 
 impl Bins {
+    #[inline]
     fn add(&mut self, bin: i32, count: u64) {
         self.count += count;
+        let place = usize::try_from(bin - self.first).unwrap_or(usize::MAX);
+        match self.counts.get_mut(place) {
+            Some(counted) => *counted += count,
+            None => self.add_outside(bin, count),
+        }
+    }
+
+    /// Adds to a bin that is not there yet.
+    fn add_outside(&mut self, bin: i32, count: u64) {
         if self.counts.is_empty() {
             self.first = bin;
         }
+        // The lowest bin that may be there, then the one that counts.
         let lowest = (self.end().max(bin + 1) - self.length_max).max(self.first.min(bin));
         let bin = bin.max(lowest);
         let mut collapsed = 0;

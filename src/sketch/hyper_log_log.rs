@@ -208,6 +208,7 @@ fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
             _ => all.push(entry),
         }
     }
+    all.shrink_to_fit();
     all
 }
 

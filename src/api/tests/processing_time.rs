@@ -95,7 +95,8 @@ where
         drop(sender);
         let result = client.wait().unwrap();
         assert_eq!((sums.take(), result.operators[0].counts.open_windows), (vec![], open_at_end));
-        let warned = result.warnings.iter().any(|warning| warning.contains("were still open when the input ended"));
+        let warned =
+            result.warnings.iter().any(|warning| warning.contains("waited for the clock when the input ended"));
         assert_eq!(warned, open_at_end > 0, "{:?}", result.warnings);
     }
     let mut found = None;

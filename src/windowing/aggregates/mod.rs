@@ -28,8 +28,8 @@
 //! A window can be empty when an evictor has emptied it. Then counts and sums are 0, lists have no entries, and
 //! everything else is `None`.
 //!
-//! Values are compared by [`order`](crate::sketch::order): NaN is above all numbers, as in Flink. Averages, sums and
-//! variances of NaN are NaN; quantiles leave it out.
+//! Values are compared by [`order`](crate::sketch::order): NaN is above all numbers, as for `max` and `maxBy` of Flink's
+//! DataStream API. Averages, sums and variances of NaN are NaN; quantiles leave it out.
 
 mod closures;
 mod collect;

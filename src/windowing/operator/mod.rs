@@ -163,3 +163,6 @@ impl<T: Data, W: Window> Evictor<T, W> for NoEvictor {
         String::from("none")
     }
 }
+
+#[cfg(test)]
+mod tests;

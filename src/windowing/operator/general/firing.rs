@@ -68,7 +68,7 @@ where
 
     /// Gives the contents of a pane to the window function; without contents nothing happens.
     fn fire(&mut self, slot: u32, at: usize, cause: Cause, out: &mut Output<'_, C::Out>) -> Result<()> {
-        let end = self.panes.of(slot)[at].window.max_timestamp();
+        let end = self.panes.at(slot, at).window.max_timestamp();
         let timing = self.timing(end, cause);
         let pane = self.panes.at(slot, at);
         let Some(contents) = &mut pane.contents else {
@@ -148,9 +148,9 @@ where
     /// Whether a timer that is registered while time is on its way to its very end will fire: only up to the cleanup of
     /// the window, or its end where it is not cleaned up. In a window without end, a trigger that fires at intervals
     /// would go on for ever.
-    fn is_walked_to(&self, domain: TimeDomain, time: EventTime, slot: u32, at: usize) -> bool {
-        let window = &self.panes.of(slot)[at].window;
-        let (cleanup, end) = (self.cleanup_time(window), window.max_timestamp());
+    fn is_walked_to(&mut self, domain: TimeDomain, time: EventTime, slot: u32, at: usize) -> bool {
+        let end = self.panes.at(slot, at).window.max_timestamp();
+        let cleanup = self.cleanup_time(end);
         let last = if cleanup < EventTime::MAX { cleanup } else { end };
         domain == self.domain() && last < EventTime::MAX && time <= last
     }
@@ -229,7 +229,7 @@ where
         };
         self.carry_out_requests(slot, at);
         self.carry_out(answer, slot, at, cause, out)?;
-        if domain == self.domain() && time == self.cleanup_time(&window) {
+        if domain == self.domain() && time == self.cleanup_time(window.max_timestamp()) {
             self.clean_up(slot, at);
         }
         Ok(())

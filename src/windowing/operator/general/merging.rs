@@ -9,6 +9,7 @@ use crate::windowing::assigner::{MergeWindows, WindowAssigner};
 use crate::windowing::operator::Output;
 use crate::windowing::operator::contents::Contents;
 use crate::windowing::trigger::{Trigger, TriggerContext};
+use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
 
 use super::panes::Pane;
@@ -55,11 +56,10 @@ where
 
     /// Merges what a new window of the key brings together, and returns the window that takes its elements.
     fn merge_in(&mut self, slot: u32, window: A::Window, merging: MergeWindows<A::Window>) -> Result<A::Window> {
-        let panes = self.panes.of(slot);
-        if panes.is_empty() || self.panes.find(slot, &window, usize::MAX).is_ok() {
+        if !self.panes.has_any(slot) || self.panes.find(slot, &window, usize::MAX).is_ok() {
             return Ok(window);
         }
-        let mut known: Vec<A::Window> = panes.iter().map(|pane| pane.window.clone()).collect();
+        let mut known: Vec<A::Window> = self.panes.of(slot).map(|pane| pane.window.clone()).collect();
         known.push(window.clone());
         let mut taker = window.clone();
         for merge in merging(&known) {
@@ -113,7 +113,7 @@ where
         } else {
             ("processing time", self.clock)
         };
-        if self.cleanup_time(result) > now {
+        if self.cleanup_time(result.max_timestamp()) > now {
             return Ok(());
         }
         let message = format!("windows were merged into {result:?}, which ends at or before the current {time}, {now}");

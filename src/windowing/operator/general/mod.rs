@@ -109,16 +109,16 @@ where
         if self.assigner.is_event_time() { TimeDomain::EventTime } else { TimeDomain::ProcessingTime }
     }
 
-    /// When a window goes away; `i64::MAX`: never.
-    fn cleanup_time(&self, window: &A::Window) -> EventTime {
+    /// When a window with this maximum timestamp goes away; `i64::MAX`: never.
+    fn cleanup_time(&self, end: EventTime) -> EventTime {
         match self.domain() {
-            TimeDomain::EventTime => window.max_timestamp().saturating_add(self.lateness.allowed_ms),
-            TimeDomain::ProcessingTime => window.max_timestamp(),
+            TimeDomain::EventTime => end.saturating_add(self.lateness.allowed_ms),
+            TimeDomain::ProcessingTime => end,
         }
     }
 
     fn is_window_late(&self, window: &A::Window) -> bool {
-        self.assigner.is_event_time() && self.cleanup_time(window) <= self.watermark.0
+        self.assigner.is_event_time() && self.cleanup_time(window.max_timestamp()) <= self.watermark.0
     }
 
     /// Of an element that no window took. The sum wraps around, as in Flink: with a lateness near the greatest, an
@@ -131,10 +131,13 @@ where
     fn look_up(&mut self, keys: Vec<K>, hashes: &[u64]) {
         self.forget_idle_keys();
         self.slots.clear();
-        for (key, &hash) in keys.into_iter().zip(hashes) {
-            let (slot, new) = self.keys.slot_or_insert(hash, key);
-            self.new_keys += usize::from(new);
-            self.slots.push(slot);
+        self.keys.slots_of(hashes, &keys, &mut self.slots);
+        for ((slot, key), &hash) in self.slots.iter_mut().zip(keys).zip(hashes) {
+            if *slot == KeyIndex::<K>::NONE {
+                let (found, new) = self.keys.slot_or_insert(hash, key);
+                self.new_keys += usize::from(new);
+                *slot = found;
+            }
         }
         self.panes.resize(self.keys.slots());
     }
@@ -147,7 +150,7 @@ where
         }
         self.new_keys = 0;
         let idle: Vec<u32> =
-            self.keys.iter().map(|(slot, ..)| slot).filter(|&slot| self.panes.of(slot).is_empty()).collect();
+            self.keys.iter().map(|(slot, ..)| slot).filter(|&slot| !self.panes.has_any(slot)).collect();
         for slot in idle {
             self.keys.remove(slot);
             self.panes.free(slot);
@@ -218,7 +221,8 @@ where
     }
 
     fn register_cleanup(&mut self, slot: u32, at: usize) {
-        let time = self.cleanup_time(&self.panes.of(slot)[at].window);
+        let end = self.panes.at(slot, at).window.max_timestamp();
+        let time = self.cleanup_time(end);
         if time < EventTime::MAX {
             self.register(self.domain(), time, slot, at);
         }

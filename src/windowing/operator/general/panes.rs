@@ -1,5 +1,6 @@
 //! The windows that have state, by key.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use super::timers::TimerSet;
@@ -30,14 +31,36 @@ impl<W, S, R: Default> Pane<W, S, R> {
     }
 }
 
-/// The panes of all keys, by the keys' slots; those of a key ascend by window.
+/// The panes of one key, ascending by window. Most keys have one, for which there is room without an allocation.
+#[derive(Debug)]
+struct OfKey<W, S, R> {
+    first: Option<Pane<W, S, R>>,
+    rest: VecDeque<Pane<W, S, R>>,
+}
+
+impl<W, S, R> Default for OfKey<W, S, R> {
+    fn default() -> Self {
+        OfKey { first: None, rest: VecDeque::new() }
+    }
+}
+
+impl<W, S, R> OfKey<W, S, R> {
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+    fn iter(&self) -> impl Iterator<Item = &Pane<W, S, R>> {
+        self.first.iter().chain(&self.rest)
+    }
+}
+
+/// The panes of all keys, by the keys' slots.
 #[derive(Debug)]
 pub(super) struct Panes<W, S, R> {
-    by_slot: Vec<VecDeque<Pane<W, S, R>>>,
+    by_slot: Vec<OfKey<W, S, R>>,
     len: usize,
     /// Slots that have any.
     used_slots: usize,
-    /// Panes for which there is memory.
+    /// Panes for which there is memory beside the first of each slot.
     room: usize,
 }
 
@@ -55,37 +78,56 @@ impl<W: Ord, S, R: Default> Panes<W, S, R> {
         self.used_slots
     }
     pub fn bytes(&self) -> usize {
-        self.by_slot.capacity() * size_of::<VecDeque<Pane<W, S, R>>>() + self.room * size_of::<Pane<W, S, R>>()
+        self.by_slot.capacity() * size_of::<OfKey<W, S, R>>() + self.room * size_of::<Pane<W, S, R>>()
     }
 
     /// There are slots up to this number from now on.
     pub fn resize(&mut self, slots: usize) {
         if slots > self.by_slot.len() {
-            self.by_slot.resize_with(slots, VecDeque::new);
+            self.by_slot.resize_with(slots, OfKey::default);
         }
     }
 
-    #[inline]
-    pub fn of(&self, slot: u32) -> &VecDeque<Pane<W, S, R>> {
-        &self.by_slot[slot as usize]
+    pub fn has_any(&self, slot: u32) -> bool {
+        self.by_slot[slot as usize].first.is_some()
     }
+    /// Of one key.
+    pub fn of(&self, slot: u32) -> impl Iterator<Item = &Pane<W, S, R>> {
+        self.by_slot[slot as usize].iter()
+    }
+    /// Of all keys.
+    pub fn iter(&self) -> impl Iterator<Item = &Pane<W, S, R>> {
+        self.by_slot.iter().flat_map(OfKey::iter)
+    }
+    /// The pane at a place that was found.
     #[inline]
     pub fn at(&mut self, slot: u32, at: usize) -> &mut Pane<W, S, R> {
-        &mut self.by_slot[slot as usize][at]
-    }
-    pub fn iter(&self) -> impl Iterator<Item = &Pane<W, S, R>> {
-        self.by_slot.iter().flatten()
+        let panes = &mut self.by_slot[slot as usize];
+        match (&mut panes.first, at) {
+            (Some(first), 0) => first,
+            _ => &mut panes.rest[at - 1],
+        }
     }
 
     /// Where the pane of a window is, or belongs. It is first looked for in front of `near`.
     #[inline]
     pub fn find(&self, slot: u32, window: &W, near: usize) -> Result<usize, usize> {
-        let panes = self.of(slot);
-        let guess = near.min(panes.len()).wrapping_sub(1);
-        if panes.get(guess).is_some_and(|pane| pane.window == *window) {
-            return Ok(guess);
+        let panes = &self.by_slot[slot as usize];
+        let Some(first) = &panes.first else {
+            return Err(0);
+        };
+        match window.cmp(&first.window) {
+            Ordering::Less => Err(0),
+            Ordering::Equal => Ok(0),
+            Ordering::Greater => {
+                let guess = near.min(panes.len()).wrapping_sub(2);
+                if panes.rest.get(guess).is_some_and(|pane| pane.window == *window) {
+                    return Ok(guess + 1);
+                }
+                let found = panes.rest.binary_search_by(|pane| pane.window.cmp(window));
+                found.map(|at| at + 1).map_err(|at| at + 1)
+            }
         }
-        panes.binary_search_by(|pane| pane.window.cmp(window))
     }
 
     #[inline]
@@ -101,26 +143,36 @@ impl<W: Ord, S, R: Default> Panes<W, S, R> {
 
     pub fn insert(&mut self, slot: u32, at: usize, pane: Pane<W, S, R>) {
         let panes = &mut self.by_slot[slot as usize];
-        let room = panes.capacity();
-        self.used_slots += usize::from(panes.is_empty());
+        let room = panes.rest.capacity();
         self.len += 1;
-        panes.insert(at, pane);
-        self.room += panes.capacity() - room;
+        if at > 0 {
+            panes.rest.insert(at - 1, pane);
+        } else if let Some(second) = panes.first.replace(pane) {
+            panes.rest.push_front(second);
+        } else {
+            self.used_slots += 1;
+        }
+        self.room += panes.rest.capacity() - room;
     }
 
     pub fn remove(&mut self, slot: u32, at: usize) -> Option<Pane<W, S, R>> {
         let panes = &mut self.by_slot[slot as usize];
-        let pane = panes.remove(at)?;
+        let pane = if at > 0 {
+            panes.rest.remove(at - 1)?
+        } else {
+            let second = panes.rest.pop_front();
+            std::mem::replace(&mut panes.first, second)?
+        };
         self.len -= 1;
-        self.used_slots -= usize::from(panes.is_empty());
+        self.used_slots -= usize::from(panes.first.is_none());
         Some(pane)
     }
 
     /// The slot's key goes away; it has no panes.
     pub fn free(&mut self, slot: u32) {
         let panes = std::mem::take(&mut self.by_slot[slot as usize]);
-        debug_assert!(panes.is_empty());
-        self.room -= panes.capacity();
+        debug_assert!(panes.first.is_none());
+        self.room -= panes.rest.capacity();
     }
 }
 
@@ -135,7 +187,7 @@ mod tests {
         for window in [30, 10, 20, 10] {
             panes.find_or_insert(1, window, usize::MAX);
         }
-        assert_eq!((panes.len(), panes.used_slots(), panes.of(1).len()), (3, 1, 3));
+        assert_eq!((panes.len(), panes.used_slots(), panes.of(1).count()), (3, 1, 3));
         for near in 0..5 {
             assert_eq!([10, 20, 30].map(|window| panes.find(1, &window, near)), [Ok(0), Ok(1), Ok(2)]);
             assert_eq!([5, 15, 35].map(|window| panes.find(1, &window, near)), [Err(0), Err(1), Err(3)]);

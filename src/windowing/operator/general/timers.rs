@@ -16,51 +16,57 @@ const NEAR: usize = 2;
 /// The timers of one window of one key.
 #[derive(Debug, Clone)]
 pub(super) struct TimerSet {
-    near: [(TimeDomain, EventTime); NEAR],
-    /// How many of `near` are in use.
+    times: [EventTime; NEAR],
+    domains: [TimeDomain; NEAR],
+    /// How many of those are in use.
     len: u8,
-    more: Vec<(TimeDomain, EventTime)>,
+    more: Option<Box<TimerSet>>,
 }
 
 impl Default for TimerSet {
     fn default() -> Self {
-        TimerSet { near: [(TimeDomain::EventTime, 0); NEAR], len: 0, more: Vec::new() }
+        TimerSet { times: [0; NEAR], domains: [TimeDomain::EventTime; NEAR], len: 0, more: None }
     }
 }
 
 impl TimerSet {
-    fn near(&self) -> &[(TimeDomain, EventTime)] {
-        &self.near[..usize::from(self.len)]
+    #[inline]
+    fn near(&self, domain: TimeDomain, time: EventTime) -> Option<usize> {
+        (0..usize::from(self.len)).find(|&at| self.times[at] == time && self.domains[at] == domain)
+    }
+
+    fn holds(&self, domain: TimeDomain, time: EventTime) -> bool {
+        self.near(domain, time).is_some() || self.more.as_ref().is_some_and(|more| more.holds(domain, time))
     }
 
     /// False if the timer was there already.
     #[inline]
     pub fn insert(&mut self, domain: TimeDomain, time: EventTime) -> bool {
-        let timer = (domain, time);
-        if self.near().contains(&timer) || self.more.contains(&timer) {
-            return false;
+        let is_new = !self.holds(domain, time);
+        if is_new {
+            self.push(domain, time);
         }
-        if usize::from(self.len) < NEAR {
-            self.near[usize::from(self.len)] = timer;
+        is_new
+    }
+
+    fn push(&mut self, domain: TimeDomain, time: EventTime) {
+        let at = usize::from(self.len);
+        if at < NEAR {
+            (self.times[at], self.domains[at]) = (time, domain);
             self.len += 1;
         } else {
-            self.more.push(timer);
+            self.more.get_or_insert_default().push(domain, time);
         }
-        true
     }
 
     /// False if there was no such timer.
     pub fn remove(&mut self, domain: TimeDomain, time: EventTime) -> bool {
-        let timer = (domain, time);
-        if let Some(at) = self.near().iter().position(|near| *near == timer) {
-            self.len -= 1;
-            self.near[at] = self.near[usize::from(self.len)];
-            return true;
-        }
-        let Some(at) = self.more.iter().position(|more| *more == timer) else {
-            return false;
+        let Some(at) = self.near(domain, time) else {
+            return self.more.as_mut().is_some_and(|more| more.remove(domain, time));
         };
-        self.more.swap_remove(at);
+        self.len -= 1;
+        let last = usize::from(self.len);
+        (self.times[at], self.domains[at]) = (self.times[last], self.domains[last]);
         true
     }
 }
@@ -116,7 +122,7 @@ mod tests {
             assert!(set.remove(event, time) && !set.remove(event, time));
             assert!(set.insert(event, time) && set.remove(event, time) && set.remove(clock, time));
         }
-        assert!(set.near().is_empty() && set.more.is_empty());
+        assert!((0..5).all(|time| !set.holds(event, time) && !set.holds(clock, time)));
     }
 
     #[test]

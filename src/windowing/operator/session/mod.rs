@@ -44,8 +44,6 @@ where
     /// By slot.
     sessions: Vec<Sessions<F::Accumulator>>,
     open: u64,
-    /// Sessions made.
-    made: u64,
     queue: BinaryHeap<Reverse<(EventTime, u32)>>,
     /// For reuse: slots of rows, windows of an element.
     slots: Vec<u32>,
@@ -53,8 +51,8 @@ where
     of: PhantomData<fn() -> Out>,
 }
 
-/// A session that fires: its maximum timestamp, its key's hash, when it was made, its slot.
-type Due = (EventTime, KeyHash, u64, u32);
+/// A session that fires: its maximum timestamp, its key's hash and slot.
+type Due = (EventTime, KeyHash, u32);
 
 impl<K, T, A, F, P, Out> SessionOperator<K, T, A, F, P, Out>
 where
@@ -77,7 +75,6 @@ where
             keys: KeyIndex::new(),
             sessions: Vec::new(),
             open: 0,
-            made: 0,
             queue: BinaryHeap::new(),
             slots: Vec::new(),
             windows: Vec::new(),
@@ -148,14 +145,14 @@ where
     ) -> Result<()> {
         let (value, timestamp, place) = (&batch.values[row], batch.timestamps[row], batch.place(row));
         let known = self.keys.slot_of(batch.hashes[row], &batch.keys[row]);
-        let mut joined = Vec::new();
-        if window.end > window.start
-            && self.watermark < Watermark::MAX
-            && let Some(slot) = known
-        {
-            joined = self.sessions[slot as usize].take_joined(window);
-        }
+        let joined = match known {
+            Some(slot) if window.end > window.start && self.watermark < Watermark::MAX => {
+                self.sessions[slot as usize].take_joined(window)
+            }
+            _ => Vec::new(),
+        };
         let lateness = self.late.lateness.allowed_ms;
+        // Sessions that are there are not past their lateness, so one that joins them is not late.
         let is_late = window.max_timestamp().saturating_add(lateness) <= self.watermark.0;
         if joined.is_empty() && (is_late || window.end <= window.start) {
             // The sum wraps around, as Flink's does.
@@ -200,16 +197,13 @@ where
         self.open = self.open + 1 - joined.len() as u64;
         let mut joined = joined.into_iter();
         let Some(mut session) = joined.next() else {
-            let since = self.made;
-            self.made += 1;
             let accumulator = self.firing.function.create_accumulator();
-            return Session { window, accumulator, timer: EventTime::MAX, since, fired: 0 };
+            return Session { window, accumulator, timer: EventTime::MAX, fired: 0 };
         };
         session.window = session.window.cover(&window);
         for other in joined {
             session.window = session.window.cover(&other.window);
             session.timer = session.timer.min(other.timer);
-            session.since = session.since.min(other.since);
             session.fired = session.fired.max(other.fired);
             self.firing.function.merge(&mut session.accumulator, &other.accumulator);
         }
@@ -226,9 +220,10 @@ where
             self.queue.pop();
             // Sessions that merged leave entries behind that are nobody's.
             let Some(session) = self.sessions[slot as usize].with_timer(time) else { continue };
-            let (end, since) = (session.window.max_timestamp(), session.since);
+            session.timer = EventTime::MAX;
+            let end = session.window.max_timestamp();
             if end > before.0 && end <= self.watermark.0 {
-                due.push((end, self.keys.hash(slot), since, slot));
+                due.push((end, self.keys.hash(slot), slot));
             } else {
                 self.put_off(slot, end);
             }
@@ -245,14 +240,13 @@ where
             true => end,
             false => end.saturating_add(self.late.lateness.allowed_ms),
         };
+        // One whose lateness ends with time itself stays without an entry, as in Flink.
+        if time == EventTime::MAX {
+            return;
+        }
         if time > self.watermark.0 {
             session.timer = time;
             self.queue.push(Reverse((time, slot)));
-            return;
-        }
-        if time == EventTime::MAX {
-            // Its lateness ends with time itself: it stays, as in Flink.
-            session.timer = EventTime::MAX;
             return;
         }
         sessions.remove(end);
@@ -263,7 +257,7 @@ where
     }
 
     fn fire(&mut self, due: &[Due], times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        for &(end, hash, _, slot) in due {
+        for &(end, hash, slot) in due {
             let Some(session) = self.sessions[slot as usize].with_end(end) else { continue };
             let Some(key) = self.keys.key(slot) else { continue };
             let pane = PaneInfo { timing: PaneTiming::OnTime, index: session.fired };

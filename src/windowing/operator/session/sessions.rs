@@ -10,8 +10,6 @@ pub(super) struct Session<A> {
     pub accumulator: A,
     /// The time of its entry in the queue: not behind the time at which something is due. `EventTime::MAX`: none.
     pub timer: EventTime,
-    /// Counts sessions as they are made: puts those of keys with one hash into an order that follows from the data.
-    pub since: u64,
     /// How often it has fired.
     pub fired: u32,
 }

@@ -8,16 +8,12 @@ use crate::windowing::operator::index::KeyIndex;
 pub(super) struct Keys<K> {
     index: KeyIndex<K>,
     of: Vec<Slot>,
-    /// Counts the keys that came, or came back.
-    arrivals: u64,
     /// Slots that lost their last slice before and since the last sweep.
     idle: [Vec<u32>; 2],
     /// Known slots in the order of their hashes, but for those in `unordered`; some may be free by now.
     order: Vec<u32>,
     unordered: Vec<u32>,
     removed: bool,
-    /// Two keys in `order` have one hash.
-    ties: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,8 +22,6 @@ struct Slot {
     holders: u32,
     /// In `unordered`.
     unordered: bool,
-    /// `arrivals` when its first holder came: puts keys with one hash into an order that follows from the data alone.
-    since: u64,
 }
 
 impl<K: Eq + Clone> Keys<K> {
@@ -35,12 +29,10 @@ impl<K: Eq + Clone> Keys<K> {
         Keys {
             index: KeyIndex::new(),
             of: Vec::new(),
-            arrivals: 0,
             idle: [Vec::new(), Vec::new()],
             order: Vec::new(),
             unordered: Vec::new(),
             removed: false,
-            ties: false,
         }
     }
 
@@ -90,12 +82,7 @@ impl<K: Eq + Clone> Keys<K> {
     /// One more slice has the key.
     #[inline]
     pub fn hold(&mut self, slot: u32) {
-        let of = &mut self.of[slot as usize];
-        if of.holders == 0 {
-            of.since = self.arrivals;
-            self.arrivals += 1;
-        }
-        of.holders += 1;
+        self.of[slot as usize].holders += 1;
     }
     /// One slice less has the key.
     pub fn release(&mut self, slot: u32) {
@@ -119,16 +106,15 @@ impl<K: Eq + Clone> Keys<K> {
 
     /// Forgets everything; no slice is left.
     pub fn clear(&mut self) {
-        *self = Keys { arrivals: self.arrivals, ..Keys::new() };
+        *self = Keys::new();
     }
 
-    /// All slots in the order of firing; some are without a slice. `None` where keys with one hash make that order
-    /// depend on more: sort the slots at hand then.
-    pub fn ordered(&mut self) -> Option<&[u32]> {
+    /// All slots in the order of firing; some are without a slice.
+    pub fn ordered(&mut self) -> &[u32] {
         if self.removed || !self.unordered.is_empty() {
             self.bring_into_order();
         }
-        (!self.ties).then_some(&self.order)
+        &self.order
     }
 
     fn bring_into_order(&mut self) {
@@ -141,29 +127,25 @@ impl<K: Eq + Clone> Keys<K> {
         let old = std::mem::take(&mut self.order);
         self.order = Vec::with_capacity(old.len() + fresh.len());
         let (mut old, mut fresh) = (old.into_iter().peekable(), fresh.into_iter().peekable());
-        let mut last = None;
-        (self.ties, self.removed) = (false, false);
+        let hash = |slot: Option<&u32>| slot.map(|&slot| self.index.hash(slot));
+        self.removed = false;
         loop {
-            let hashes = [old.peek(), fresh.peek()].map(|slot| slot.map(|&slot| self.index.hash(slot)));
-            let next = match hashes {
-                [Some(a), Some(b)] if b < a => fresh.next(),
-                [Some(_), _] => old.next(),
-                [None, _] => fresh.next(),
+            let next = match (hash(old.peek()), hash(fresh.peek())) {
+                (Some(a), Some(b)) if b < a => fresh.next(),
+                (None, _) => fresh.next(),
+                _ => old.next(),
             };
             let Some(slot) = next else { break };
-            let hash = Some(self.index.hash(slot));
-            self.ties |= last == hash;
-            last = hash;
             self.order.push(slot);
         }
     }
 
-    /// Sorts slots with a slice into the order of firing.
+    /// Sorts slots into the order of firing: by hash.
     pub fn sort(&self, slots: &mut Vec<u32>) {
-        let mut sorted: Vec<(KeyHash, u64, u32)> = Vec::with_capacity(slots.len());
-        sorted.extend(slots.iter().map(|&slot| (self.index.hash(slot), self.of[slot as usize].since, slot)));
+        let mut sorted: Vec<(KeyHash, u32)> = Vec::with_capacity(slots.len());
+        sorted.extend(slots.iter().map(|&slot| (self.index.hash(slot), slot)));
         sorted.sort_unstable();
         slots.clear();
-        slots.extend(sorted.iter().map(|&(_, _, slot)| slot));
+        slots.extend(sorted.iter().map(|&(_, slot)| slot));
     }
 }

@@ -331,10 +331,8 @@ fn order<K: Eq + Clone>(
 ) {
     members.clear();
     // Sorting a few beats looking at all keys.
-    if entries * 4 >= keys.slots()
-        && let Some(ordered) = keys.ordered()
-    {
-        return members.extend_from_slice(ordered);
+    if entries * 4 >= keys.slots() {
+        return members.extend_from_slice(keys.ordered());
     }
     collect(members);
     keys.sort(members);

@@ -22,7 +22,10 @@ pub(super) struct Shape {
 impl Shape {
     pub fn new(grid: Grid) -> Self {
         let step = if grid.cumulates { 1 } else { grid.slide / grid.slice };
-        let Grid { slice, offset, cumulates, .. } = grid;
+        let Grid { slice, cumulates, .. } = grid;
+        // The same grid, with an offset that is not negative.
+        let offset = grid.offset.rem_euclid(grid.slide);
+        let grid = Grid { offset, ..grid };
         Shape { slice, offset, length: grid.size / slice, step, cumulates, bounds: bounds(grid) }
     }
 
@@ -42,13 +45,11 @@ impl Shape {
         self.step
     }
 
-    /// The slice that holds a time.
+    /// The slice that holds a time. `i64::MIN` for times before the offset's like at the beginning of time: no window
+    /// is there.
     #[inline]
     pub fn number(&self, time: EventTime) -> i64 {
-        match time.checked_sub(self.offset) {
-            Some(time) => time.div_euclid(self.slice),
-            None => (i128::from(time) - i128::from(self.offset)).div_euclid(i128::from(self.slice)) as i64,
-        }
+        time.checked_sub(self.offset).map_or(i64::MIN, |time| time.div_euclid(self.slice))
     }
     /// Where a slice starts.
     pub fn time(&self, number: i64) -> EventTime {
@@ -63,7 +64,7 @@ impl Shape {
             false => number.div_euclid(self.step).saturating_mul(self.step).saturating_add(self.length),
         };
         let (first, last) = (self.end_after(number).max(self.bounds.0), last.min(self.bounds.1));
-        (first <= last).then_some((first, last))
+        (number < first && first <= last && number > i64::MIN).then_some((first, last))
     }
     /// The first end of a window behind the start of slice `number`.
     pub fn end_after(&self, number: i64) -> i64 {
@@ -118,7 +119,8 @@ fn bounds(grid: Grid) -> (i64, i64) {
         true => (max - offset).div_euclid(slice) * slice,
         false => (max - offset - size).div_euclid(slide) * slide + size,
     };
-    ((first / slice) as i64, (last / slice) as i64)
+    let number = |end: i128| (end / slice).clamp(min, max) as i64;
+    (number(first), number(last))
 }
 
 #[cfg(test)]
@@ -160,8 +162,8 @@ mod tests {
         for (grid, shape) in shapes() {
             for time in [i64::MIN, i64::MIN + 7, i64::MIN + 40, i64::MAX - 40, i64::MAX - 7, i64::MAX] {
                 let number = shape.number(time);
-                assert!(shape.time(number) <= time);
                 if let Some((first, last)) = shape.ends(number) {
+                    assert!(shape.time(number) <= time);
                     for end in (first..=last).step_by(shape.step() as usize) {
                         let window = shape.window(end);
                         assert!(window.start <= time && time < window.end, "{grid:?} {time}");
