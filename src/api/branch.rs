@@ -9,8 +9,9 @@ use super::explain::SourceCard;
 use super::graph::Instantiate;
 use super::push::{Batch, NO_TIMESTAMP, Node, Push};
 use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
-use super::watermarks::{Kind, WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
+use super::watermarks::{Alignment, Kind, WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
 use crate::error::{Error, Result};
+use crate::exchange::Stamp;
 use crate::source::{Extent, Transition, Wake};
 use crate::time::EventTime;
 use crate::windowing::Data;
@@ -23,6 +24,9 @@ pub(super) trait AnyBranch: Send + Sync {
     fn is_bounded(&self) -> bool;
     /// Whether anything takes the records.
     fn is_used(&self) -> bool;
+    /// When its splits count as idle, milliseconds without a record.
+    fn idleness_ms(&self) -> Option<i64>;
+    fn alignment(&self) -> Option<&Alignment>;
     fn has_watermarks(&self) -> bool;
     fn card(&self) -> SourceCard;
     /// Sources with the same number are one, and can be read once.
@@ -33,15 +37,21 @@ pub(super) trait AnyBranch: Send + Sync {
 
 /// A split of such a source.
 pub(super) trait AnySplit: Send + Sync {
-    fn name(&self) -> String;
     fn extent(&self) -> Extent;
     fn extend(&self) -> Extent;
+    /// What a block tells that has just come into being.
+    fn stamp(&self, _block: usize) -> Stamp {
+        Stamp::NONE
+    }
     fn start(&self, wake: &Wake);
     fn bytes(&self) -> u64;
     fn notices(&self) -> Vec<String>;
     fn probe(&self, block: usize) -> Result<Transition>;
     fn read(&self, block: usize, entry: u8) -> Result<AnyBlock>;
-    /// The watermarks through a block, of a split that had the watermark `start` before it. Blocks come in order.
+    /// A block without records.
+    fn empty(&self) -> AnyBlock;
+    /// The watermarks through a block, of a split that had the watermark `start` before it. Blocks come in order. The
+    /// clock is for others to say.
     fn times(&self, block: &AnyBlock, start: EventTime) -> BlockTimes;
 }
 
@@ -51,10 +61,8 @@ pub(super) struct AnyBlock {
     pub rows: usize,
     /// What the split's watermark is at least behind the block; `None`: that follows when its turn comes.
     pub highest: Option<EventTime>,
-    /// From here on the split holds nobody back.
-    pub idle: bool,
-    /// Milliseconds since 1970.
-    pub clock: EventTime,
+    pub bytes: u64,
+    pub malformed: u64,
 }
 
 /// What takes a source's records, on one shard.
@@ -84,6 +92,12 @@ impl<T: Data> AnyBranch for Branch<T> {
     fn has_watermarks(&self) -> bool {
         !self.strategy.is_none()
     }
+    fn idleness_ms(&self) -> Option<i64> {
+        self.strategy.idleness_ms
+    }
+    fn alignment(&self) -> Option<&Alignment> {
+        self.strategy.alignment.as_ref()
+    }
     fn card(&self) -> SourceCard {
         self.strategy.card(&self.name, self.location)
     }
@@ -91,7 +105,6 @@ impl<T: Data> AnyBranch for Branch<T> {
         self.origin
     }
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn AnySplit>>> {
-        let options = OpenOptions { idleness_ms: self.strategy.idleness_ms, ..options.clone() };
         let timed = |split: Arc<dyn RecordSplit<T>>| -> Arc<dyn AnySplit> {
             let generator = match &self.strategy.kind {
                 Kind::Generator(make) => Some(Mutex::new(make())),
@@ -99,7 +112,7 @@ impl<T: Data> AnyBranch for Branch<T> {
             };
             Arc::new(TimedSplit { split, strategy: self.strategy.clone(), generator })
         };
-        Ok(self.source.open(&options)?.into_iter().map(timed).collect())
+        Ok(self.source.open(options)?.into_iter().map(timed).collect())
     }
     fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Box<dyn AnyChain> {
         Box::new(Chain { next: self.node.instantiate(instantiate) })
@@ -130,6 +143,11 @@ impl<T: Data> TimedSplit<T> {
                 Some(given) => block.values.iter().zip(given).map(|(value, given)| of(value, given)).collect(),
             },
         }
+    }
+
+    fn block(&self, timed: Timed<T>) -> AnyBlock {
+        let (rows, highest) = (timed.values.len(), self.highest(&timed));
+        AnyBlock { records: Box::new(timed), rows, highest, bytes: 0, malformed: 0 }
     }
 
     /// The highest watermark that the records of a block ask for; `None` where it depends on those before them.
@@ -167,9 +185,6 @@ fn follow(watermarks: impl Iterator<Item = EventTime>, current: &mut EventTime, 
 }
 
 impl<T: Data> AnySplit for TimedSplit<T> {
-    fn name(&self) -> String {
-        self.split.name()
-    }
     fn extent(&self) -> Extent {
         self.split.extent()
     }
@@ -194,9 +209,10 @@ impl<T: Data> AnySplit for TimedSplit<T> {
         let mut block = self.split.read_from(block, entry)?;
         let timestamps = self.timestamps(&mut block);
         let timed = Timed { values: block.values, timestamps, watermarks: block.watermarks };
-        let highest = self.highest(&timed);
-        let rows = timed.values.len();
-        Ok(AnyBlock { records: Box::new(timed), rows, highest, idle: block.idle, clock: block.clock })
+        Ok(AnyBlock { bytes: block.bytes, malformed: block.malformed, ..self.block(timed) })
+    }
+    fn empty(&self) -> AnyBlock {
+        self.block(Timed { values: Vec::new(), timestamps: Vec::new(), watermarks: None })
     }
 
     fn times(&self, block: &AnyBlock, start: EventTime) -> BlockTimes {
@@ -232,7 +248,7 @@ impl<T: Data> AnySplit for TimedSplit<T> {
                 }
             }
         }
-        BlockTimes { before, after: current, processing_time: block.clock }
+        BlockTimes { before, after: current, processing_time: EventTime::MIN }
     }
 }
 

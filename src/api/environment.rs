@@ -1,33 +1,27 @@
-//! The environment of a program: its graph, how it runs, and what it came to.
+//! The environment of a program: its graph, its sources, and how it runs.
 
-use std::any::Any;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use super::branch::{AnyBranch, AnySplit, Branch};
+use super::branch::{AnyBranch, Branch};
+use super::clock::Clock;
 use super::explain::{OperatorCard, SinkCard};
-use super::flow::{Flow, Outcome, Told};
 use super::graph::{Graph, Instantiate, StageEntry};
+use super::job_client::JobClient;
 use super::push::Node;
+use super::result::JobExecutionResult;
+use super::run::{JobProgress, Settings, Watcher, run};
 use super::sink::AnySink;
-use super::source::{IteratorSource, OpenOptions, Source};
+use super::source::{GeneratorSource, IteratorSource, Source};
 use super::stage::AnyStage;
 use super::stream::{DataStream, Origin};
 use super::watermarks::WatermarkStrategy;
 use crate::error::{Error, Result};
-use crate::exchange::Order;
 use crate::job::RunOptions;
-use crate::job::drive::{Course, Events, Listener, drive};
-use crate::key::KeyGroups;
 use crate::limits;
-use crate::shard::Layout;
-use crate::time::WatermarkStart;
 use crate::windowing::Data;
-use crate::windowing::operator::OperatorCounts;
 
 /// Builds programs and executes them. A handle: clones are the same environment.
 #[derive(Clone, Default)]
@@ -35,49 +29,25 @@ pub struct StreamExecutionEnvironment(Rc<RefCell<Building>>);
 
 struct Building {
     graph: Graph,
-    options: RunOptions,
-    key_groups: u32,
+    settings: Settings,
     origins: usize,
     on_warning: Rc<dyn Fn(&str)>,
+    on_progress: Rc<dyn Fn(&JobProgress)>,
 }
 
 impl Default for Building {
     fn default() -> Self {
         Building {
             graph: Graph::default(),
-            options: RunOptions::default(),
-            key_groups: limits::KEY_GROUPS_DEFAULT,
+            settings: Settings {
+                options: RunOptions::default(),
+                key_groups: limits::KEY_GROUPS_DEFAULT,
+                clock: Clock::system(),
+            },
             origins: 0,
             on_warning: Rc::new(|warning| eprintln!("warning: {warning}")),
+            on_progress: Rc::new(|_| {}),
         }
-    }
-}
-
-/// What a window operator came to.
-#[derive(Debug, Clone)]
-pub struct OperatorSummary {
-    pub name: String,
-    /// Of all shards.
-    pub counts: OperatorCounts,
-}
-
-/// What a job came to.
-#[derive(Debug, Clone)]
-pub struct JobExecutionResult {
-    pub elapsed: Duration,
-    /// Of all sources.
-    pub records_read: u64,
-    /// Removed by `filter`.
-    pub records_filtered: u64,
-    /// By window operator, in the order in which the program made them.
-    pub operators: Vec<OperatorSummary>,
-    pub warnings: Vec<String>,
-}
-
-impl JobExecutionResult {
-    /// Late elements that no side output took (Flink's `numLateRecordsDropped`), of all operators.
-    pub fn late_records_dropped(&self) -> u64 {
-        self.operators.iter().map(|operator| operator.counts.late_dropped).sum()
     }
 }
 
@@ -88,19 +58,31 @@ impl StreamExecutionEnvironment {
 
     /// The number of shards; by default, that of the cores this process may use. It does not change any result.
     pub fn set_parallelism(&self, shards: usize) -> &Self {
-        self.0.borrow_mut().options.shards = shards.max(1);
+        self.0.borrow_mut().settings.options.shards = shards.max(1);
         self
     }
 
     /// The number of key groups, in which state is dealt out to shards: at least their number. By default 128.
     pub fn set_max_parallelism(&self, key_groups: u32) -> &Self {
-        self.0.borrow_mut().key_groups = key_groups.clamp(1, limits::KEY_GROUPS_MAX);
+        self.0.borrow_mut().settings.key_groups = key_groups.clamp(1, limits::KEY_GROUPS_MAX);
         self
     }
 
     /// How the job runs; none of it changes any result.
     pub fn set_run_options(&self, options: RunOptions) -> &Self {
-        self.0.borrow_mut().options = options;
+        self.0.borrow_mut().settings.options = options;
+        self
+    }
+
+    /// What processing time is read from: by default the time of day.
+    pub fn set_clock(&self, clock: impl Into<Clock>) -> &Self {
+        self.0.borrow_mut().settings.clock = clock.into();
+        self
+    }
+
+    /// Told of a running job about ten times a second, on the thread that executes it.
+    pub fn on_progress(&self, take: impl Fn(&JobProgress) + 'static) -> &Self {
+        self.0.borrow_mut().on_progress = Rc::new(take);
         self
     }
 
@@ -148,6 +130,23 @@ impl StreamExecutionEnvironment {
         self.from_source(IteratorSource::new(records), WatermarkStrategy::no_watermarks(), "collection")
     }
 
+    /// The integers from `from` to `to`, both included, made on all shards side by side.
+    #[track_caller]
+    pub fn from_sequence(&self, from: i64, to: i64) -> DataStream<i64> {
+        let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
+        self.from_generator(count, move |number| from.wrapping_add_unsigned(number))
+    }
+
+    /// `count` records, each a function of its number, from 0: made on all shards side by side.
+    #[track_caller]
+    pub fn from_generator<T: Data>(
+        &self,
+        count: u64,
+        make: impl Fn(u64) -> T + Send + Sync + 'static,
+    ) -> DataStream<T> {
+        self.from_source(GeneratorSource::new(count, make), WatermarkStrategy::no_watermarks(), "generator")
+    }
+
     /// A stream of a table's rows, with the timestamps and watermarks of its WATERMARK clause if it has one.
     #[cfg(feature = "sql")]
     #[track_caller]
@@ -167,12 +166,27 @@ impl StreamExecutionEnvironment {
     /// # Errors
     /// A fault of the program, with the place in its source; else the first error of a source, a function or a sink.
     pub fn execute(&self) -> Result<JobExecutionResult> {
-        let (graph, options, key_groups, on_warning) = {
-            let mut building = self.0.borrow_mut();
-            let graph = std::mem::take(&mut building.graph);
-            (graph, building.options.clone(), building.key_groups, building.on_warning.clone())
+        let (graph, settings) = self.take();
+        let (on_warning, on_progress) = {
+            let building = self.0.borrow();
+            (building.on_warning.clone(), building.on_progress.clone())
         };
-        run(graph, &options, key_groups, &|warning| on_warning(warning))
+        let watcher = Watcher { notice: &|text| on_warning(text), progress: &*on_progress, read: Arc::default() };
+        run(graph, &settings, &watcher)
+    }
+
+    /// Runs the program on a thread of its own. The environment is empty behind this. Warnings are in the result alone.
+    ///
+    /// # Errors
+    /// No thread can be started; faults of the program are told by [`JobClient::wait`].
+    pub fn execute_async(&self) -> Result<JobClient> {
+        let (graph, settings) = self.take();
+        JobClient::begin(graph, settings)
+    }
+
+    fn take(&self) -> (Graph, Settings) {
+        let mut building = self.0.borrow_mut();
+        (std::mem::take(&mut building.graph), building.settings.clone())
     }
 
     /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks, and
@@ -244,93 +258,6 @@ impl Graph {
             ))
             .help("assign timestamps and watermarks once, and use the stream that this gives"));
         }
-        Ok(())
-    }
-}
-
-fn run(mut graph: Graph, options: &RunOptions, key_groups: u32, notice: &dyn Fn(&str)) -> Result<JobExecutionResult> {
-    let started = Instant::now();
-    graph.check()?;
-    let mut warnings = std::mem::take(&mut graph.warnings);
-    warnings.extend(super::warnings::of_graph(&graph));
-    warnings.iter().for_each(|warning| notice(warning));
-    let shards = options.shards.clamp(1, key_groups as usize);
-    let open = OpenOptions { block_rows: options.batch_rows, block_bytes: options.block_bytes, idleness_ms: None };
-    let mut splits: Vec<(usize, Arc<dyn AnySplit>)> = Vec::new();
-    for (number, branch) in graph.branches.iter().enumerate() {
-        splits.extend(branch.open(&open)?.into_iter().map(|split| (number, split)));
-    }
-    let splits = Arc::new(splits);
-    let notices: BTreeSet<String> = splits.iter().flat_map(|(_, split)| split.notices()).collect();
-    notices.iter().for_each(|text| notice(text));
-    let (mut flows, events) = (Vec::new(), Events::new());
-    let mut found = Vec::new();
-    for shard in 0..shards {
-        let (instance, ports) = graph.instantiate(shards);
-        found = ports;
-        let (splits, teller) = (splits.clone(), events.teller());
-        let groups = KeyGroups::new(key_groups, shards as u32);
-        let outcome = Outcome { stages: vec![Default::default(); graph.stages.len()], ..Outcome::default() };
-        flows.push(move || Ok(Flow { shard, groups, splits, instance, teller, outcome }));
-    }
-    let branches = splits.iter().map(|(branch, _)| *branch).collect();
-    let layout = Arc::new(Layout::new(&found, graph.stages.len(), graph.branches.len(), branches));
-    let extents = splits.iter().map(|(_, split)| split.extent()).collect();
-    let course = Course { layout, extents, start: WatermarkStart::DataStream, order: Order::LowestWatermark };
-    let options = RunOptions { shards, ..options.clone() };
-    let mut ordered = Ordered { sinks: graph.sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), notice };
-    let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));
-    drive(course, &options, flows, begin, events, &mut ordered)?;
-    ordered.sinks.iter_mut().try_for_each(|sink| sink.finish())?;
-    let outcomes = ordered.outcomes;
-    let operators = graph.stages.iter().enumerate().map(|(number, stage)| OperatorSummary {
-        name: stage.card.name.clone(),
-        counts: outcomes.iter().fold(OperatorCounts::default(), |sum, outcome| sum.and(outcome.stages[number].0)),
-    });
-    let operators: Vec<_> = operators.collect();
-    let of_run = super::warnings::of_run(&graph.stages, &outcomes);
-    of_run.iter().for_each(|warning| notice(warning));
-    warnings.extend(of_run);
-    Ok(JobExecutionResult {
-        elapsed: started.elapsed(),
-        records_read: outcomes.iter().map(|outcome| outcome.rows_read).sum(),
-        records_filtered: outcomes.iter().map(|outcome| outcome.counts.rows_filtered).sum(),
-        operators,
-        warnings,
-    })
-}
-
-/// Gives the sinks their records in the order of blocks, then of places.
-struct Ordered<'a> {
-    sinks: Vec<Box<dyn AnySink>>,
-    /// By block and sink: batches with their shard, in the order in which it told them.
-    waiting: BTreeMap<(u64, usize), Vec<(usize, Box<dyn Any + Send>)>>,
-    outcomes: Vec<Outcome>,
-    notice: &'a dyn Fn(&str),
-}
-
-impl Listener<Told, Outcome> for Ordered<'_> {
-    fn notice(&mut self, text: &str) {
-        (self.notice)(text);
-    }
-    fn told(&mut self, what: Told) {
-        let Told { sink, seq, shard, records } = what;
-        self.waiting.entry((seq, sink)).or_default().push((shard, records));
-    }
-    fn ended(&mut self, outcome: Outcome) {
-        self.outcomes.push(outcome);
-    }
-    fn release(&mut self, blocks: u64) -> Result<()> {
-        while let Some(entry) = self.waiting.first_entry()
-            && entry.key().0 < blocks
-        {
-            let ((_, sink), mut batches) = entry.remove_entry();
-            batches.sort_by_key(|(shard, _)| *shard);
-            self.sinks[sink].take(batches.into_iter().map(|(_, records)| records).collect())?;
-        }
-        Ok(())
-    }
-    fn look(&mut self) -> Result<()> {
         Ok(())
     }
 }

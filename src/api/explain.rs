@@ -60,6 +60,8 @@ pub struct OperatorCard {
     pub unkeyed: bool,
     /// Windows of event time.
     pub event_time: bool,
+    /// Windows or trigger follow the clock: the job takes its input in the order of arrival.
+    pub processing_time: bool,
     /// Of sessions whose gap is the same for all elements, milliseconds.
     pub session_gap_ms: Option<i64>,
     pub(super) never_fires: bool,

@@ -2,11 +2,15 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::branch::{AnyBlock, AnySplit};
+use super::clock::Clock;
 use super::context::{ChainCounts, Context, Leaving, Part};
 use super::graph::Instance;
-use crate::error::Result;
+use super::stage::StageCounts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::Stamp;
 use crate::exchange::sequence::Step;
 use crate::job::drive::Teller;
 use crate::key::KeyGroups;
@@ -15,7 +19,6 @@ use crate::source::{Extent, Transition};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 use crate::windowing::batch::BlockTimes;
-use crate::windowing::operator::OperatorCounts;
 
 /// Records for a sink, on their way to the thread that executes the program.
 pub(super) struct Told {
@@ -29,9 +32,32 @@ pub(super) struct Told {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
     pub rows_read: u64,
+    pub malformed: u64,
     pub counts: ChainCounts,
-    /// By stage, with the firings before the input ended.
-    pub stages: Vec<(OperatorCounts, u64)>,
+    /// By stage.
+    pub stages: Vec<StageCounts>,
+}
+
+/// Calls functions of the program where nobody else catches their panics.
+pub(super) fn guarded<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+        Err(a_panic(&text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()))
+    })
+}
+
+fn a_panic(text: &str) -> Error {
+    Error::new(ErrorKind::Data, format!("the program panicked while its job was running: {text}"))
+        .help("the message of the panic on standard error says where; functions that may fail can return an Error")
+}
+
+/// What all shards have read so far.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub records: AtomicU64,
+    pub bytes: AtomicU64,
+    /// That there are.
+    pub bytes_total: AtomicU64,
 }
 
 pub(super) type Tell = Teller<Told, Outcome>;
@@ -43,7 +69,9 @@ pub(super) struct Flow {
     /// Branch and split.
     pub splits: Arc<Vec<(usize, Arc<dyn AnySplit>)>>,
     pub instance: Instance,
+    pub clock: Clock,
     pub teller: Tell,
+    pub read: Arc<Read>,
     pub outcome: Outcome,
 }
 
@@ -92,6 +120,10 @@ impl Dataflow for Flow {
         self.splits[split].1.extend()
     }
 
+    fn stamp(&self, split: usize, block: usize) -> Stamp {
+        self.splits[split].1.stamp(block)
+    }
+
     fn probe(&self, split: usize, block: usize) -> Result<Transition> {
         self.splits[split].1.probe(block)
     }
@@ -99,6 +131,9 @@ impl Dataflow for Flow {
     fn read(&mut self, split: usize, block: usize, entry: u8) -> Result<Block> {
         let block = self.splits[split].1.read(block, entry)?;
         self.outcome.rows_read += block.rows as u64;
+        self.outcome.malformed += block.malformed;
+        self.read.records.fetch_add(block.rows as u64, Ordering::Relaxed);
+        self.read.bytes.fetch_add(block.bytes, Ordering::Relaxed);
         Ok(Block { split, block, times: None })
     }
 
@@ -117,7 +152,8 @@ impl Dataflow for Flow {
         let Block { split, block, times } = block;
         let (branch, split) = &self.splits[split];
         let mut times = times.unwrap_or_else(|| split.times(&block, step.start.0));
-        times.processing_time = step.stamp.clock_ms;
+        // Where nothing depends on it, blocks have no time of their own: what functions are told is the time of day.
+        times.processing_time = if step.stamp == Stamp::NONE { self.clock.now() } else { step.stamp.clock_ms };
         let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
         let counts = &mut self.outcome.counts;
         let mut context = Self::context(counts, self.groups, Arc::new(times), inputs, &mut leaving);
@@ -140,9 +176,13 @@ impl Dataflow for Flow {
         self.instance.stages[stage].run(parts, stage, watermark, &mut context)
     }
 
+    fn panicked(text: &str) -> Error {
+        a_panic(text)
+    }
+
     fn finish(mut self, _peaks: &[Peaks]) -> Result<Outcome> {
         for (stage, outcome) in self.instance.stages.iter().zip(&mut self.outcome.stages) {
-            *outcome = (stage.counts(), stage.fired_before_end());
+            *outcome = stage.counts();
         }
         Ok(self.outcome)
     }

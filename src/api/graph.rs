@@ -23,6 +23,7 @@ pub(super) struct Instantiate<'a> {
     /// Whose records they take.
     pub from: Producer,
     pub ports: &'a mut Vec<Port>,
+    pub shard: usize,
     pub shards: usize,
     /// The side output whose consumers are made.
     pub side: Option<String>,
@@ -31,8 +32,8 @@ pub(super) struct Instantiate<'a> {
 
 impl Instantiate<'_> {
     /// Before the graph has any producer.
-    pub fn new(ports: &mut Vec<Port>, shards: usize) -> Instantiate<'_> {
-        Instantiate { from: Producer::Branch(0), ports, shards, side: None, gives: Vec::new() }
+    pub fn new(ports: &mut Vec<Port>, (shard, shards): (usize, usize)) -> Instantiate<'_> {
+        Instantiate { from: Producer::Branch(0), ports, shard, shards, side: None, gives: Vec::new() }
     }
 
     /// What is made gives to a sink.
@@ -87,7 +88,7 @@ impl Graph {
     /// Who feeds whom: found by making the parts of one shard.
     pub fn edges(&self) -> Edges {
         let mut ports = Vec::new();
-        let mut instantiate = Instantiate::new(&mut ports, 1);
+        let mut instantiate = Instantiate::new(&mut ports, (0, 1));
         self.instantiate_into(&mut instantiate);
         let gives = instantiate.gives;
         Edges { ports, gives }
@@ -96,17 +97,17 @@ impl Graph {
     /// As [`Graph::instantiate`] for one shard, with a further branch: what takes the records of `input`.
     pub fn instantiate_with_input<T: Data>(&self, input: &Node<T>) -> (Box<dyn Push<T>>, Instance, Vec<Port>) {
         let mut ports = Vec::new();
-        let mut instantiate = Instantiate::new(&mut ports, 1);
+        let mut instantiate = Instantiate::new(&mut ports, (0, 1));
         instantiate.from = Producer::Branch(self.branches.len());
         let input = input.instantiate(&mut instantiate);
         let instance = self.instantiate_into(&mut instantiate);
         (input, instance, ports)
     }
 
-    /// What one shard needs. The ports that are found are the same for all shards.
-    pub fn instantiate(&self, shards: usize) -> (Instance, Vec<Port>) {
+    /// What shard `shard` of `shards` needs. The ports that are found are the same for all shards.
+    pub fn instantiate(&self, shard: usize, shards: usize) -> (Instance, Vec<Port>) {
         let mut ports = Vec::new();
-        let instance = self.instantiate_into(&mut Instantiate::new(&mut ports, shards));
+        let instance = self.instantiate_into(&mut Instantiate::new(&mut ports, (shard, shards)));
         (instance, ports)
     }
 

@@ -2,11 +2,15 @@
 
 pub use std::time::Duration;
 
-pub use super::source::{GeneratorSource, IteratorSource};
+pub use super::source::{GeneratorSource, IteratorSource, StreamSender, channel};
+#[cfg(feature = "sql")]
+pub use super::source::{Row, TableSource};
 pub use super::{
-    Collected, DataStream, JobExecutionResult, KeyedStream, OperatorKind, SingleOutputStreamOperator,
-    StreamExecutionEnvironment, WatermarkStrategy, WindowedStream,
+    Collected, DataStream, JobClient, JobExecutionResult, KeyedStream, ManualClock, OperatorKind,
+    SingleOutputStreamOperator, StreamExecutionEnvironment, WatermarkStrategy, WindowedStream,
 };
+#[cfg(feature = "sql")]
+pub use super::{RowBuilder, TableSink};
 pub use crate::error::{Error, Result};
 pub use crate::windowing::aggregates::*;
 pub use crate::windowing::assigner::*;

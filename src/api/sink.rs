@@ -11,11 +11,24 @@ use crate::windowing::Data;
 use crate::windowing::output::{Place, Places};
 
 /// A sink of some type. It gets the batches of all shards in the order of one machine.
+///
+/// First of all `begin`; at the end either `finish` and `commit`, or `abort`.
 pub(super) trait AnySink: Send {
+    fn begin(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// The batches of one block, by shard: they are merged by their places.
     fn take(&mut self, batches: Vec<Box<dyn Any + Send>>) -> Result<()>;
     /// The input has ended, and all records were taken.
-    fn finish(&mut self) -> Result<()>;
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+    /// All sinks have finished: what this one has becomes visible.
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+    /// The job has failed.
+    fn abort(&mut self) {}
 }
 
 /// Gives a stream's records to a sink.
@@ -40,7 +53,7 @@ fn place(places: &Places, row: usize) -> Place {
 }
 
 /// The records of all batches in the order of their places.
-fn in_order<T: Data>(batches: Vec<Box<dyn Any + Send>>) -> Result<Vec<(T, EventTime)>> {
+pub(super) fn in_order<T: Data>(batches: Vec<Box<dyn Any + Send>>) -> Result<Vec<(T, EventTime)>> {
     let mut rows: Vec<(Place, T, EventTime)> = Vec::new();
     for batch in batches {
         let batch: Box<Batch<T>> = batch.downcast().map_err(|_| Error::internal("records of another sink's type"))?;
@@ -65,9 +78,6 @@ impl<T: Data> AnySink for Typed<T> {
     fn take(&mut self, batches: Vec<Box<dyn Any + Send>>) -> Result<()> {
         in_order(batches)?.into_iter().try_for_each(|(value, timestamp)| (self.each)(value, timestamp))
     }
-    fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// The records of a stream, once the program was executed.
@@ -79,6 +89,37 @@ pub struct Collected<T> {
 impl<T> Clone for Collected<T> {
     fn clone(&self) -> Self {
         Collected { records: self.records.clone() }
+    }
+}
+
+/// Stands for a sink that takes its records on the shards.
+pub(super) struct Elsewhere;
+
+impl AnySink for Elsewhere {
+    fn take(&mut self, _batches: Vec<Box<dyn Any + Send>>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Gives records to a function of this shard, which is made with the first of them.
+pub(super) struct Hand<M, F> {
+    pub make: M,
+    pub each: Option<F>,
+}
+
+impl<T, M, F> Push<T> for Hand<M, F>
+where
+    T: Data,
+    M: Fn() -> F + Send,
+    F: FnMut(T, EventTime) -> Result<()> + Send,
+{
+    fn push(&mut self, batch: Batch<T>, _context: &mut Context<'_>) -> Result<()> {
+        let each = self.each.get_or_insert_with(&self.make);
+        let mut timed = batch.values.into_iter().zip(batch.timestamps);
+        timed.try_for_each(|(value, timestamp)| each(value, timestamp))
+    }
+    fn end_block(&mut self, _context: &mut Context<'_>) -> Result<()> {
+        Ok(())
     }
 }
 

@@ -14,13 +14,34 @@ use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
 use crate::windowing::output::{OutputTag, Places, Records, SideOutputs};
 use crate::windowing::{Data, Key};
 
+/// What a stage counts. Of one shard, or of all together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StageCounts {
+    pub operator: OperatorCounts,
+    pub records_in: u64,
+    /// Without side outputs.
+    pub records_out: u64,
+    /// Firings before the input ended.
+    pub fired_before_end: u64,
+}
+
+impl StageCounts {
+    /// Those of two shards together.
+    pub fn and(self, other: StageCounts) -> StageCounts {
+        StageCounts {
+            operator: self.operator.and(other.operator),
+            records_in: self.records_in + other.records_in,
+            records_out: self.records_out + other.records_out,
+            fired_before_end: self.fired_before_end + other.fired_before_end,
+        }
+    }
+}
+
 /// A stage of some types.
 pub(super) trait AnyStage: Send {
     /// Takes what all senders have for one block, and moves to the watermark behind it.
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()>;
-    fn counts(&self) -> OperatorCounts;
-    /// Firings before the input ended.
-    fn fired_before_end(&self) -> u64;
+    fn counts(&self) -> StageCounts;
 }
 
 /// Takes the records of one side output, on one shard.
@@ -69,6 +90,8 @@ pub(super) struct WindowStage<K, T, Out> {
     operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
+    records_in: u64,
+    records_out: u64,
     fired_before_end: u64,
 }
 
@@ -80,7 +103,7 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         instantiate: &mut Instantiate<'_>,
     ) -> Self {
         let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
-        WindowStage { operator, next, drains, fired_before_end: 0 }
+        WindowStage { operator, next, drains, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
 }
 
@@ -92,6 +115,7 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
         self.operator.advance_clock(times.block.processing_time, &times, &mut out)?;
         let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
         for batch in in_order(batches) {
+            self.records_in += batch.len() as u64;
             self.operator.process(batch, &times, &mut out)?;
         }
         if watermark == Watermark::MAX {
@@ -101,16 +125,15 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
         }
         self.operator.advance(watermark, &times, &mut out)?;
         if !results.is_empty() {
+            self.records_out += results.values.len() as u64;
             self.next.push(Batch::of_results(results), context)?;
         }
         self.next.end_block(context)?;
         self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))
     }
-    fn counts(&self) -> OperatorCounts {
-        self.operator.counts()
-    }
-    fn fired_before_end(&self) -> u64 {
-        self.fired_before_end
+    fn counts(&self) -> StageCounts {
+        let WindowStage { records_in, records_out, fired_before_end, .. } = *self;
+        StageCounts { operator: self.operator.counts(), records_in, records_out, fired_before_end }
     }
 }
 

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use super::branch::Branch;
 use super::environment::StreamExecutionEnvironment;
 use super::keyed::KeyedStream;
-use super::push::{Filter, FlatMap, Map, Node};
-use super::sink::{Collected, Give, each};
+use super::push::{Filter, FlatMap, Map, Node, Push};
+use super::sink::{AnySink, Collected, Elsewhere, Give, Hand, each};
 use super::source::{MappedSource, Source};
 use super::stage::SideNodes;
+#[cfg(feature = "sql")]
+use super::table_sink::TableSink;
 use super::watermarks::WatermarkStrategy;
 use super::windowed::WindowedStream;
 use crate::error::{Error, Result};
@@ -200,10 +202,47 @@ impl<T: Data> DataStream<T> {
     /// `name`: the method of the program.
     #[track_caller]
     fn give(&self, name: &str, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
-        let sink = self.environment.add_sink(each(take), name, Location::caller());
+        self.attach_sink(each(take), name, |sink, _| Box::new(Give { sink }));
+    }
+
+    /// Gives each record, with its timestamp in milliseconds, to a function of the shard that has it. `make` makes one
+    /// for each producer of the stream on each shard, with its first record, and is told the number of the shard. This
+    /// saves the way to one thread, but there is no order between shards; and what such a function has done stays done
+    /// if the job fails.
+    #[track_caller]
+    pub fn add_parallel_sink<F>(&self, make: impl Fn(usize) -> F + Send + Sync + 'static)
+    where
+        F: FnMut(T, EventTime) -> Result<()> + Send + 'static,
+    {
+        let make = Arc::new(make);
+        self.attach_sink(Box::new(Elsewhere), "add_parallel_sink", move |_, shard| {
+            let make = make.clone();
+            Box::new(Hand { make: move || make(shard), each: None })
+        });
+    }
+
+    /// Writes each record as a row of a table: visible when the job has ended well, and not at all if it has failed.
+    #[cfg(feature = "sql")]
+    #[track_caller]
+    pub fn sink_to(&self, table: TableSink<T>) {
+        let location = Location::caller();
+        let warnings = table.warnings().iter().map(|warning| super::warnings::placed(warning, location)).collect();
+        self.environment.note_warnings(warnings);
+        self.attach_sink(Box::new(table), "sink_to", |sink, _| Box::new(Give { sink }));
+    }
+
+    /// `name`: the method of the program. `make`: what takes the records on a shard, by the numbers of sink and shard.
+    #[track_caller]
+    fn attach_sink(
+        &self,
+        sink: Box<dyn AnySink>,
+        name: &str,
+        make: impl Fn(usize, usize) -> Box<dyn Push<T>> + Send + Sync + 'static,
+    ) {
+        let sink = self.environment.add_sink(sink, name, Location::caller());
         self.node.attach(move |instantiate| {
             instantiate.gives_to(sink);
-            Box::new(Give { sink })
+            make(sink, instantiate.shard)
         });
     }
 

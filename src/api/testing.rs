@@ -139,7 +139,7 @@ impl<T: Data> TestHarness<T> {
 
     /// By window operator, in the order in which the program made them.
     pub fn operator_counts(&self) -> Vec<OperatorCounts> {
-        self.instance.stages.iter().map(|stage| stage.counts()).collect()
+        self.instance.stages.iter().map(|stage| stage.counts().operator).collect()
     }
 
     /// What the program was warned of when it was built.

@@ -1,5 +1,10 @@
 //! Programs from end to end.
 
+mod jobs;
+mod processing_time;
+#[cfg(feature = "sql")]
+mod sinks;
+
 use std::time::Duration;
 
 use super::testing::TestHarness;

@@ -111,9 +111,9 @@ pub(super) fn of_run(stages: &[StageEntry], outcomes: &[Outcome]) -> Vec<String>
     for (number, stage) in stages.iter().enumerate() {
         let card = &stage.card;
         let sum = |of: &dyn Fn(&Outcome) -> u64| -> u64 { outcomes.iter().map(of).sum() };
-        let fired = sum(&|outcome| outcome.stages[number].0.fired);
-        let before_end = sum(&|outcome| outcome.stages[number].1);
-        let unfired = sum(&|outcome| outcome.stages[number].0.unfired_at_cleanup);
+        let fired = sum(&|outcome| outcome.stages[number].operator.fired);
+        let before_end = sum(&|outcome| outcome.stages[number].fired_before_end);
+        let unfired = sum(&|outcome| outcome.stages[number].operator.unfired_at_cleanup);
         if card.session_gap_ms.is_some() && fired > 1 && before_end == 0 {
             warnings.push(text(
                 &format!(
@@ -123,6 +123,18 @@ pub(super) fn of_run(stages: &[StageEntry], outcomes: &[Outcome]) -> Vec<String>
                 ),
                 card.location,
                 "choose a shorter gap, or look at the timestamps and watermarks of the input",
+            ));
+        }
+        let open = sum(&|outcome| outcome.stages[number].operator.open_windows);
+        if open > 0 && card.processing_time {
+            warnings.push(text(
+                &format!(
+                    "{open} {} of {} waited for the clock when the input ended, and as in Flink did not fire",
+                    if open == 1 { "window" } else { "windows" },
+                    card.name
+                ),
+                card.location,
+                "processing time is for inputs that go on; for files, use windows of event time",
             ));
         }
         // One that never fires was told of before.

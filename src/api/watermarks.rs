@@ -189,10 +189,10 @@ impl<T: Data> WatermarkStrategy<T> {
         SourceCard { name: name.to_string(), watermarks, timestamps: timestamps.to_string(), idleness, location }
     }
 
-    pub(super) fn is_from_source(&self) -> bool {
-        matches!(self.kind, Kind::Source)
-    }
     pub(super) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
+    }
+    pub(super) fn is_from_source(&self) -> bool {
+        matches!(self.kind, Kind::Source)
     }
 }

@@ -338,6 +338,7 @@ where
             holds: holds.to_string(),
             unkeyed: self.keyed.unkeyed,
             event_time: self.assigner.is_event_time(),
+            processing_time: self.assigner.uses_processing_time() || self.trigger.uses_processing_time(),
             session_gap_ms: self.assigner.session_gap(),
             never_fires: self.trigger.never_fires(),
             location: self.location,

@@ -127,7 +127,7 @@ where
         let sender = sender.clone();
         move || {
             let run = std::panic::AssertUnwindSafe(|| run_shard(parts, build));
-            let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+            let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panicked::<F>(panic.as_ref())));
             // The job's thread listens until the last shard has said this. A shard that was stopped has no outcome.
             if let Some(result) = result.transpose() {
                 let _ = sender.send(Event::Ended(result));
@@ -162,10 +162,10 @@ fn use_uring<S, O>(options: &RunOptions, shards: usize, listener: &mut dyn Liste
     why_not.is_none()
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+fn panicked<F: Dataflow>(panic: &(dyn std::any::Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    Error::internal(format!("a shard failed: {text}"))
+    F::panicked(&text)
 }
 
 /// None if the shard was stopped.

@@ -1,6 +1,6 @@
 //! What the state machine asks of whoever has rows to move.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exchange::Stamp;
 use crate::exchange::sequence::Step;
 use crate::source::{Extent, Transition};
@@ -80,6 +80,11 @@ pub trait Dataflow {
 
     /// All stages have done a step.
     fn completed(&mut self, _step: &Step) {}
+
+    /// The error for a panic in any of these. `text`: its message.
+    fn panicked(text: &str) -> Error {
+        Error::internal(format!("a shard failed: {text}"))
+    }
 
     /// All input is processed. `peaks`: the highest watermarks of each split.
     ///

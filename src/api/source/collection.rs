@@ -1,8 +1,8 @@
 //! Records of the program itself: any iterator, and a function of a number.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::blocks::Blocks;
 use super::{OpenOptions, RecordSplit, Source, SourceBlock};
 use crate::error::{Error, Result};
 use crate::source::Extent;
@@ -44,7 +44,7 @@ impl<T: Data> Source<T> for IteratorSource<T> {
         let split = IteratorSplit {
             block_rows: options.block_rows.max(1),
             puller: Mutex::new(Puller { records, next: None, failed: None }),
-            ready: Mutex::new(Ready { blocks: VecDeque::new(), first: 0, complete: false }),
+            ready: Mutex::new(Blocks::new()),
         };
         // Whether there is a record at all is known before the job begins.
         split.extend();
@@ -56,8 +56,8 @@ struct IteratorSplit<T> {
     block_rows: usize,
     /// Locked while the iterator is asked, which may take long.
     puller: Mutex<Puller<T>>,
-    /// Locked for moments.
-    ready: Mutex<Ready<T>>,
+    /// Locked for moments. A split that fails says so in place of its last block.
+    ready: Mutex<Blocks<Result<Vec<T>>>>,
 }
 
 struct Puller<T> {
@@ -65,14 +65,6 @@ struct Puller<T> {
     /// The record behind the blocks: a block is the last one if there is none.
     next: Option<T>,
     failed: Option<Error>,
-}
-
-/// Blocks between being pulled and being read. A split that fails says so in place of its last block.
-struct Ready<T> {
-    blocks: VecDeque<Option<Result<Vec<T>>>>,
-    /// Number of the first block that is kept.
-    first: usize,
-    complete: bool,
 }
 
 impl<T> Puller<T> {
@@ -113,12 +105,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<T: Data> RecordSplit<T> for IteratorSplit<T> {
-    fn name(&self) -> String {
-        String::from("an iterator")
-    }
     fn extent(&self) -> Extent {
-        let ready = lock(&self.ready);
-        Extent { blocks: ready.first + ready.blocks.len(), complete: ready.complete }
+        lock(&self.ready).extent()
     }
     fn extend(&self) -> Extent {
         // While somebody else is at it there is nothing to do.
@@ -127,20 +115,15 @@ impl<T: Data> RecordSplit<T> for IteratorSplit<T> {
         {
             let (block, is_last) = puller.block(self.block_rows);
             let mut ready = lock(&self.ready);
-            ready.blocks.extend(block.map(Some));
+            if let Some(block) = block {
+                ready.push(block);
+            }
             ready.complete = is_last;
         }
         self.extent()
     }
     fn read(&self, block: usize) -> Result<SourceBlock<T>> {
-        let mut ready = lock(&self.ready);
-        let index = block - ready.first;
-        let values = ready.blocks[index].take();
-        while ready.blocks.front().is_some_and(Option::is_none) {
-            ready.blocks.pop_front();
-            ready.first += 1;
-        }
-        values.unwrap_or_else(|| Err(Error::internal("a block was asked for twice"))).map(SourceBlock::of)
+        lock(&self.ready).take(block)?.map(SourceBlock::of)
     }
 }
 
@@ -171,9 +154,6 @@ struct GeneratorSplit<F> {
 }
 
 impl<T: Data, F: Fn(u64) -> T + Send + Sync> RecordSplit<T> for GeneratorSplit<F> {
-    fn name(&self) -> String {
-        String::from("a generator")
-    }
     fn extent(&self) -> Extent {
         Extent::whole(usize::try_from(self.count.div_ceil(self.rows)).unwrap_or(usize::MAX))
     }

@@ -29,9 +29,6 @@ struct MappedSplit<S, F> {
 }
 
 impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for MappedSplit<S, F> {
-    fn name(&self) -> String {
-        self.split.name()
-    }
     fn extent(&self) -> Extent {
         self.split.extent()
     }
@@ -55,7 +52,7 @@ impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for M
     }
     fn read_from(&self, block: usize, entry: u8) -> Result<SourceBlock<T>> {
         // The source's watermarks end here: a record that carries one may be dropped.
-        let SourceBlock { values, timestamps, idle, clock, .. } = self.split.read_from(block, entry)?;
+        let SourceBlock { values, timestamps, bytes, malformed, .. } = self.split.read_from(block, entry)?;
         let mut mapped = Vec::with_capacity(values.len());
         let mut times = timestamps.as_ref().map(|_| Vec::with_capacity(values.len()));
         for (row, value) in values.into_iter().enumerate() {
@@ -64,6 +61,6 @@ impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for M
                 times.resize(mapped.len(), given[row]);
             }
         }
-        Ok(SourceBlock { values: mapped, timestamps: times, watermarks: None, idle, clock })
+        Ok(SourceBlock { values: mapped, timestamps: times, watermarks: None, bytes, malformed })
     }
 }

@@ -1,11 +1,13 @@
 //! Sources: where records come from.
 
+mod blocks;
+mod channel;
 mod collection;
 mod mapped;
 #[cfg(feature = "sql")]
 mod table;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ use crate::source::{Extent, Transition, Wake};
 use crate::time::EventTime;
 use crate::windowing::Data;
 
+pub(super) use blocks::Blocks;
+pub use channel::{ChannelSource, StreamSender, channel};
 pub use collection::{GeneratorSource, IteratorSource};
 pub(super) use mapped::MappedSource;
 #[cfg(feature = "sql")]
@@ -26,8 +30,6 @@ pub struct OpenOptions {
     pub block_rows: usize,
     /// Bytes per block, for sources that read bytes.
     pub block_bytes: usize,
-    /// When a split that waits for records counts as idle, milliseconds.
-    pub idleness_ms: Option<i64>,
 }
 
 /// The records of a block.
@@ -39,22 +41,20 @@ pub struct SourceBlock<T> {
     /// One a record: the watermark that it makes the source's, milliseconds, [`EventTime::MIN`] for none. Heard with
     /// [`WatermarkStrategy::from_source`](crate::api::WatermarkStrategy::from_source) alone.
     pub watermarks: Option<Vec<EventTime>>,
-    /// No more is to be expected soon.
-    pub idle: bool,
-    /// The clock when the block came into being, milliseconds since 1970; 0 where processing time does not matter.
-    pub clock: EventTime,
+    /// What the block takes of [`RecordSplit::bytes`].
+    pub bytes: u64,
+    /// Records that were left out because they could not be read.
+    pub malformed: u64,
 }
 
 impl<T> SourceBlock<T> {
     pub fn of(values: Vec<T>) -> Self {
-        SourceBlock { values, timestamps: None, watermarks: None, idle: false, clock: 0 }
+        SourceBlock { values, timestamps: None, watermarks: None, bytes: 0, malformed: 0 }
     }
 }
 
 /// A part of a source with an order of its own, cut into blocks. Shared by all shards.
 pub trait RecordSplit<T>: Send + Sync {
-    /// For messages.
-    fn name(&self) -> String;
     /// The blocks that are there by now. Whether a split is complete once it has so many must follow from the records
     /// alone: the last block comes with the word that it is the last one.
     fn extent(&self) -> Extent;

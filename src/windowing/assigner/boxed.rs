@@ -43,6 +43,7 @@ trait Erased<T, W>: Send + Sync {
     ) -> Result<()>;
     fn default_trigger(&self) -> BoxedTrigger<T, W>;
     fn is_event_time(&self) -> bool;
+    fn uses_processing_time(&self) -> bool;
     fn merging(&self) -> Option<MergeWindows<W>>;
     fn grid(&self) -> Option<Grid>;
     fn is_session(&self) -> bool;
@@ -68,6 +69,9 @@ impl<T, W: Window, A: WindowAssigner<T, Window = W>> Erased<T, W> for A {
     }
     fn is_event_time(&self) -> bool {
         WindowAssigner::is_event_time(self)
+    }
+    fn uses_processing_time(&self) -> bool {
+        WindowAssigner::uses_processing_time(self)
     }
     fn merging(&self) -> Option<MergeWindows<W>> {
         WindowAssigner::merging(self)
@@ -107,6 +111,9 @@ impl<T: 'static, W: Window> WindowAssigner<T> for BoxedAssigner<T, W> {
     }
     fn is_event_time(&self) -> bool {
         self.0.is_event_time()
+    }
+    fn uses_processing_time(&self) -> bool {
+        self.0.uses_processing_time()
     }
     fn merging(&self) -> Option<MergeWindows<W>> {
         self.0.merging()

@@ -41,6 +41,9 @@ impl<T, D: Trigger<T, GlobalWindow>> WindowAssigner<T> for GlobalWindows<D> {
     fn is_event_time(&self) -> bool {
         false
     }
+    fn uses_processing_time(&self) -> bool {
+        false
+    }
     fn describe(&self) -> String {
         format!("GlobalWindows(trigger={})", self.0.describe().trim_end_matches("()"))
     }

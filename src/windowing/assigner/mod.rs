@@ -96,6 +96,11 @@ pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
     /// the clock.
     fn is_event_time(&self) -> bool;
 
+    /// Its windows follow the clock.
+    fn uses_processing_time(&self) -> bool {
+        !self.is_event_time()
+    }
+
     /// How windows merge; `None`: never.
     fn merging(&self) -> Option<MergeWindows<Self::Window>> {
         None

@@ -119,6 +119,7 @@ trait Erased<T, W>: Send + Sync {
     fn is_end_of_stream(&self) -> bool;
     fn may_leave_unfired(&self) -> bool;
     fn never_fires(&self) -> bool;
+    fn uses_processing_time(&self) -> bool;
     fn describe(&self) -> String;
 }
 
@@ -182,6 +183,9 @@ impl<T, W: Window, G: Trigger<T, W>> Erased<T, W> for G {
     }
     fn never_fires(&self) -> bool {
         Trigger::never_fires(self)
+    }
+    fn uses_processing_time(&self) -> bool {
+        Trigger::uses_processing_time(self)
     }
     fn describe(&self) -> String {
         Trigger::describe(self)
@@ -248,6 +252,9 @@ impl<T: 'static, W: Window> Trigger<T, W> for BoxedTrigger<T, W> {
     }
     fn never_fires(&self) -> bool {
         self.0.never_fires()
+    }
+    fn uses_processing_time(&self) -> bool {
+        self.0.uses_processing_time()
     }
     fn describe(&self) -> String {
         self.0.describe()

@@ -102,6 +102,9 @@ impl<T, W: Window> Trigger<T, W> for ContinuousProcessingTimeTrigger {
             context.delete_processing_time_timer(time);
         }
     }
+    fn uses_processing_time(&self) -> bool {
+        true
+    }
     fn describe(&self) -> String {
         format!("ContinuousProcessingTimeTrigger({})", self.interval.ms())
     }

@@ -249,6 +249,11 @@ pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Registers timers of processing time: then the job goes by the clock even while no record comes.
+    fn uses_processing_time(&self) -> bool {
+        false
+    }
+
     /// May leave elements in a window that no firing has seen when the window is cleaned up (a count that is not full).
     fn may_leave_unfired(&self) -> bool {
         true

@@ -62,6 +62,9 @@ impl<T> Trigger<T, TimeWindow> for ProcessingTimeTrigger {
     fn may_leave_unfired(&self) -> bool {
         false
     }
+    fn uses_processing_time(&self) -> bool {
+        true
+    }
     fn describe(&self) -> String {
         String::from("ProcessingTimeTrigger()")
     }

@@ -124,6 +124,9 @@ impl<T, W: Window, G: Trigger<T, W>> Trigger<T, W> for ProcessingTimeoutTrigger<
         self.nested.clear(window, &mut state.nested, context);
         state.nested = G::State::default();
     }
+    fn uses_processing_time(&self) -> bool {
+        true
+    }
     fn describe(&self) -> String {
         format!("TimeoutTrigger({})", self.nested.describe())
     }

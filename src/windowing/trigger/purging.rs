@@ -72,6 +72,9 @@ impl<T, W: Window, G: Trigger<T, W>> Trigger<T, W> for PurgingTrigger<G> {
     fn may_leave_unfired(&self) -> bool {
         self.0.may_leave_unfired()
     }
+    fn uses_processing_time(&self) -> bool {
+        self.0.uses_processing_time()
+    }
     fn describe(&self) -> String {
         format!("PurgingTrigger({})", self.0.describe())
     }

@@ -148,9 +148,6 @@ fn emitted(watermark: Option<EventTime>) -> EventTime {
 }
 
 impl<T: Data> RecordSplit<T> for TableSplit<T> {
-    fn name(&self) -> String {
-        self.split.name().to_string()
-    }
     fn extent(&self) -> Extent {
         self.split.extent()
     }
@@ -185,7 +182,15 @@ impl<T: Data> RecordSplit<T> for TableSplit<T> {
                     .map_or_else(|error| error, |placed| placed.0)
             })
         };
-        scan::read_each(split, &ScanContext { spec: scan, schema, context }, place, (*batch_rows, false), &mut take)?;
+        let read_each = scan::read_each(
+            split,
+            &ScanContext { spec: scan, schema, context },
+            place,
+            (*batch_rows, false),
+            &mut take,
+        );
+        let (stats, _) = read_each?;
+        (read.bytes, read.malformed) = (stats.bytes, stats.malformed);
         Ok(read)
     }
 }

@@ -1,5 +1,6 @@
 //! Sources from end to end.
 
+pub mod channel;
 #[cfg(feature = "sql")]
 mod table;
 
@@ -7,7 +8,7 @@ use crate::api::StreamExecutionEnvironment;
 use crate::job::RunOptions;
 
 /// On so many shards, with blocks of so many rows and bytes.
-fn environment(shards: usize, rows: usize) -> StreamExecutionEnvironment {
+pub fn environment(shards: usize, rows: usize) -> StreamExecutionEnvironment {
     let environment = StreamExecutionEnvironment::new();
     let options = RunOptions { shards, batch_rows: rows, block_bytes: 16 * rows, ..RunOptions::default() };
     environment.set_run_options(options).on_warning(|_| {});
