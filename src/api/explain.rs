@@ -171,7 +171,7 @@ pub(super) fn program(graph: &Graph) -> String {
     let mut out = String::new();
     for branch in &used {
         let from = Producer::Branch(*branch);
-        let stages = edges.ports.iter().filter(|port| port.from == from).map(|port| stage_name(port));
+        let stages = edges.ports.iter().filter(|port| port.from == from).map(stage_name);
         let sinks = edges.gives.iter().filter(|give| give.from == from).map(|give| format!("sink {}", give.sink + 1));
         graph.branches[*branch].card().write(source(*branch) - 1, &listed(stages.chain(sinks)), &mut out);
     }

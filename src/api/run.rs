@@ -158,11 +158,14 @@ fn result(graph: &Graph, outcomes: &[Outcome], warnings: Vec<String>, started: I
     }
 }
 
+/// A batch and the shard that told it, in the order in which it did.
+type OfShard = (usize, Box<dyn Any + Send>);
+
 /// Gives the sinks their records in the order of blocks, then of places.
 struct Ordered<'a> {
     sinks: Vec<Box<dyn AnySink>>,
-    /// By block and sink: batches with their shard, in the order in which it told them.
-    waiting: BTreeMap<(u64, usize), Vec<(usize, Box<dyn Any + Send>)>>,
+    /// By block and sink.
+    waiting: BTreeMap<(u64, usize), Vec<OfShard>>,
     outcomes: Vec<Outcome>,
     started: Instant,
     watcher: &'a Watcher<'a>,

@@ -51,7 +51,7 @@ pub fn make(random: &mut Random, kind: &Kind) -> Vec<Block> {
     let mut blocks = Vec::new();
     let count = 1 + random.below(5);
     for number in 0..count {
-        let (mut rows, mut before) = (Vec::new(), Vec::new());
+        let (mut rows, mut before, start) = (Vec::new(), Vec::new(), Watermark(watermark));
         for _ in 0..random.below(25) {
             before.push(watermark);
             let timestamp = now - random.below(disorder as u64) as i64;
@@ -77,7 +77,7 @@ pub fn make(random: &mut Random, kind: &Kind) -> Vec<Block> {
         }
         let processing_time = number as i64;
         let block = Arc::new(BlockTimes { before, after: watermark, processing_time });
-        let times = StageTimes { block, others: Watermark(others), reached };
+        let times = StageTimes { block, others: Watermark(others), reached, start };
         reached = times.after();
         blocks.push(Block { rows, times });
     }
