@@ -93,7 +93,8 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
     let options = RunOptions { shards, ..settings.options.clone() };
     let sinks = std::mem::take(&mut graph.sinks);
     let mut ordered = Ordered { sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), started, watcher };
-    let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));
+    let alone = splits.len() == 1 || order == Order::Arrival;
+    let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake, alone));
     let ran = ordered.begin().and_then(|()| drive(course, &options, flows, begin, events, &mut ordered));
     ordered.end(ran).map_err(cancelled)?;
     let of_run = super::warnings::of_run(&graph.stages, &ordered.outcomes);

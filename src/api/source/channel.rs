@@ -222,7 +222,7 @@ impl<T: Data> RecordSplit<T> for ChannelSplit<T> {
         }
         self.extent()
     }
-    fn start(&self, wake: &Wake) {
+    fn start(&self, wake: &Wake, _alone: bool) {
         // The job opens a source once.
         let _ = self.bell.wake.set(wake.clone());
     }
