@@ -332,7 +332,7 @@ fn order<K: Eq + Clone>(
     members.clear();
     // Sorting a few beats looking at all keys.
     if entries * 4 >= keys.slots() {
-        return members.extend_from_slice(keys.ordered());
+        return members.extend(keys.ordered());
     }
     collect(members);
     keys.sort(members);
