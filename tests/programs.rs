@@ -220,6 +220,38 @@ fn an_error_of_an_assigner_of_ones_own_ends_the_job() {
     assert!(error.message().contains("is in no calendar month"), "{error}");
 }
 
+#[test]
+fn faults_of_a_program_name_its_line_and_a_remedy() {
+    let fault = |line: u32, environment: &StreamExecutionEnvironment, message: &str| {
+        let error = environment.execute().unwrap_err();
+        let place = error.place().unwrap();
+        assert_eq!((place.file.as_str(), place.line), ("tests/programs.rs", u64::from(line)), "{error}");
+        assert!(error.message().contains(message), "{error}");
+        assert!(error.remedy().is_some(), "{error}");
+        // As a main function shows it that returns the error.
+        let lines = format!("{error:?}");
+        assert!(lines.starts_with(&format!("tests/programs.rs:{line}:")) && lines.contains("\n  help: "), "{lines}");
+    };
+    let (environment, _) = warned();
+    let line = line!() + 1;
+    keyed(&environment).window(TumblingEventTimeWindows::of(Duration::ZERO)).aggregate(Count).collect();
+    fault(line, &environment, "must be positive, not 0 ms");
+
+    let (environment, _) = warned();
+    let gap = EventTimeSessionWindows::with_gap(Duration::from_secs(60));
+    let line = line!() + 1;
+    keyed(&environment).window(gap).trigger(DoublingTrigger).aggregate(Count).collect();
+    fault(line, &environment, "DoublingTrigger() can't be used with EventTimeSessionWindows(60000)");
+}
+
+#[test]
+fn records_without_timestamps_are_refused_by_windows_of_event_time() {
+    let (environment, _) = warned();
+    environment.from_collection(readings()).key_by(|reading| reading.meter).window(weeks()).aggregate(Count).collect();
+    let error = environment.execute().unwrap_err();
+    assert!(error.message().contains("timestamp") && error.remedy().is_some(), "{error:?}");
+}
+
 /// A fresh environment that keeps its warnings, and a keyed stream of readings.
 fn warned() -> (StreamExecutionEnvironment, Rc<RefCell<Vec<String>>>) {
     let environment = StreamExecutionEnvironment::new();

@@ -1,4 +1,47 @@
 //! The DataStream API: window jobs as Rust programs, with Flink's names and Flink's answers.
+//!
+//! A program walks through one corridor. It gets a stream from its environment, says how to read time from the records,
+//! groups them by key, puts them into windows, and says what becomes of each window. Nothing runs before `execute`.
+//!
+//! ```text
+//! StreamExecutionEnvironment
+//!   from_source, from_collection      -> DataStream                  map, filter, flat_map, union
+//!   assign_timestamps_and_watermarks  -> DataStream
+//!   key_by                            -> KeyedStream
+//!   window                            -> WindowedStream              trigger, evictor, allowed_lateness,
+//!                                                                    side_output_late_data
+//!   aggregate, reduce, fold,
+//!   apply, process                    -> SingleOutputStreamOperator  get_side_output; a DataStream again
+//!   collect, for_each, sink, print
+//! execute                             -> JobExecutionResult
+//! ```
+//!
+//! ```
+//! use transom::api::prelude::*;
+//!
+//! # fn main() -> Result<()> {
+//! // User and time in milliseconds; the last click but one is out of order.
+//! let clicks = [("ada", 1_000), ("ben", 61_000), ("ada", 59_000), ("ada", 130_000)];
+//! let watermarks = WatermarkStrategy::for_bounded_out_of_orderness(Duration::from_secs(5))
+//!     .with_timestamp_assigner(|click: &(&str, i64)| click.1);
+//!
+//! let environment = StreamExecutionEnvironment::new();
+//! let counts = environment
+//!     .from_collection(clicks)
+//!     .assign_timestamps_and_watermarks(watermarks)
+//!     .key_by(|click| click.0)
+//!     .window(TumblingEventTimeWindows::of(Duration::from_secs(60)))
+//!     .aggregate(Count)
+//!     .collect();
+//! environment.execute()?;
+//!
+//! let counts: Vec<_> = counts.take().into_iter().map(|c| (c.window.start, c.key, c.value)).collect();
+//! assert_eq!(counts, [(0, "ada", 2), (60_000, "ben", 1), (120_000, "ada", 1)]);
+//! # Ok(()) }
+//! ```
+//!
+//! The guide is docs/api.md; programs of a page each are in examples/. To feed a program by hand in a test, see
+//! [`testing::TestHarness`].
 
 mod branch;
 mod clock;

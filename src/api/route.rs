@@ -6,7 +6,8 @@ use super::context::{Context, Part};
 use super::push::{Batch, Push};
 use crate::batch::Mark;
 use crate::error::Result;
-use crate::time::Watermark;
+use crate::key::{KeyGroups, KeyHash};
+use crate::time::{EventTime, Watermark};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::hash::key_hash;
 use crate::windowing::operator::MarkRule;
@@ -24,22 +25,51 @@ pub(super) struct Route<K, T, F> {
 
 struct Owned<K, T> {
     batch: KeyedBatch<K, T>,
-    rows: Vec<u32>,
-    places: Vec<Place>,
+    places: Kept,
     last: Option<Watermark>,
+}
+
+/// The places of an owner's rows so far.
+enum Kept {
+    Rows(Vec<u32>),
+    /// Of records that are results; a producer has all of one kind.
+    Each(Vec<Place>),
 }
 
 impl<K, T> Default for Owned<K, T> {
     fn default() -> Self {
-        Owned { batch: KeyedBatch::default(), rows: Vec::new(), places: Vec::new(), last: None }
+        Owned { batch: KeyedBatch::default(), places: Kept::Rows(Vec::new()), last: None }
     }
 }
 
 impl<K, T> Owned<K, T> {
     fn take(&mut self) -> Option<KeyedBatch<K, T>> {
-        let Owned { mut batch, rows, places, .. } = mem::take(self);
-        batch.places = if places.is_empty() { Places::Rows(rows) } else { Places::Each(places) };
+        let Owned { mut batch, places, .. } = mem::take(self);
+        batch.places = match places {
+            Kept::Rows(rows) => Places::Rows(rows),
+            Kept::Each(places) => Places::Each(places),
+        };
         (!batch.is_empty()).then_some(batch)
+    }
+    fn reserve(&mut self, rows: usize) {
+        self.batch.keys.reserve(rows);
+        self.batch.hashes.reserve(rows);
+        self.batch.values.reserve(rows);
+        self.batch.timestamps.reserve(rows);
+    }
+    #[inline]
+    fn mark(&mut self, rule: MarkRule, timestamp: EventTime, watermark: Watermark) {
+        if rule.wants(timestamp, watermark, self.last) {
+            self.batch.marks.push(Mark { row: self.batch.len() as u32, watermark });
+            self.last = Some(watermark);
+        }
+    }
+    #[inline]
+    fn push(&mut self, (key, hash): (K, KeyHash), value: T, timestamp: EventTime) {
+        self.batch.keys.push(key);
+        self.batch.hashes.push(hash);
+        self.batch.values.push(value);
+        self.batch.timestamps.push(timestamp);
     }
 }
 
@@ -47,42 +77,60 @@ impl<K: Key, T: Data, F: Fn(&T) -> K> Route<K, T, F> {
     pub fn new(key_of: F, rule: MarkRule, stage: usize, port: usize, shards: usize) -> Self {
         Route { key_of, rule, stage, port, owners: (0..shards).map(|_| Owned::default()).collect() }
     }
-}
 
-/// The watermark before each row of a batch, for a stage.
-fn watermark_before(times: &StageTimes, places: &Places, row: usize) -> Watermark {
-    times.before(places.of(row, 0))
+    /// Deals out rows of the block: `row_of` gives the number in the block of one of the values.
+    fn deal_rows(
+        &mut self,
+        (values, timestamps): (Vec<T>, Vec<EventTime>),
+        groups: KeyGroups,
+        times: &StageTimes,
+        row_of: impl Fn(usize) -> u32,
+    ) {
+        for (at, (value, timestamp)) in values.into_iter().zip(timestamps).enumerate() {
+            let key = (self.key_of)(&value);
+            let (hash, row) = (key_hash(&key), row_of(at));
+            let owned = &mut self.owners[groups.owner_of(hash) as usize];
+            owned.mark(self.rule, timestamp, times.before_row(row));
+            if let Kept::Rows(rows) = &mut owned.places {
+                rows.push(row);
+            }
+            owned.push((key, hash), value, timestamp);
+        }
+    }
+
+    /// Deals out records that are results.
+    fn deal_results(
+        &mut self,
+        (values, timestamps): (Vec<T>, Vec<EventTime>),
+        groups: KeyGroups,
+        times: &StageTimes,
+        places: Vec<Place>,
+    ) {
+        for ((value, timestamp), place) in values.into_iter().zip(timestamps).zip(places) {
+            let key = (self.key_of)(&value);
+            let hash = key_hash(&key);
+            let owned = &mut self.owners[groups.owner_of(hash) as usize];
+            owned.mark(self.rule, timestamp, times.before(place));
+            match &mut owned.places {
+                Kept::Each(places) => places.push(place),
+                kept => *kept = Kept::Each(vec![place]),
+            }
+            owned.push((key, hash), value, timestamp);
+        }
+    }
 }
 
 impl<K: Key, T: Data, F: Fn(&T) -> K + Send> Push<T> for Route<K, T, F> {
     fn push(&mut self, batch: Batch<T>, context: &mut Context<'_>) -> Result<()> {
-        let times = context.times_of(self.stage);
+        let (times, groups) = (context.times_of(self.stage), context.groups);
         let Batch { values, timestamps, places } = batch;
         let expected = values.len() / self.owners.len() + values.len() / (4 * self.owners.len()) + 16;
-        for owned in &mut self.owners {
-            owned.batch.keys.reserve(expected);
-            owned.batch.hashes.reserve(expected);
-            owned.batch.values.reserve(expected);
-            owned.batch.timestamps.reserve(expected);
-        }
-        for (row, (value, timestamp)) in values.into_iter().zip(timestamps).enumerate() {
-            let key = (self.key_of)(&value);
-            let hash = key_hash(&key);
-            let owned = &mut self.owners[context.groups.owner_of(hash) as usize];
-            let watermark = watermark_before(&times, &places, row);
-            if self.rule.wants(timestamp, watermark, owned.last) {
-                owned.batch.marks.push(Mark { row: owned.batch.len() as u32, watermark });
-                owned.last = Some(watermark);
-            }
-            match &places {
-                Places::From(first) => owned.rows.push(first + row as u32),
-                Places::Rows(rows) => owned.rows.push(rows[row]),
-                Places::Each(places) => owned.places.push(places[row]),
-            }
-            owned.batch.keys.push(key);
-            owned.batch.hashes.push(hash);
-            owned.batch.values.push(value);
-            owned.batch.timestamps.push(timestamp);
+        self.owners.iter_mut().for_each(|owned| owned.reserve(expected));
+        let columns = (values, timestamps);
+        match places {
+            Places::From(first) => self.deal_rows(columns, groups, &times, |at| first + at as u32),
+            Places::Rows(rows) => self.deal_rows(columns, groups, &times, |at| rows[at]),
+            Places::Each(places) => self.deal_results(columns, groups, &times, places),
         }
         Ok(())
     }

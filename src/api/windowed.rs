@@ -61,6 +61,23 @@ where
     }
 
     /// In place of the assigner's default trigger.
+    ///
+    /// It must be one for this kind of window. A global window has no end for a time trigger to wait for: this does not
+    /// compile, as it does not in Java.
+    ///
+    /// ```compile_fail,E0277
+    /// use transom::api::prelude::*;
+    /// let keyed = StreamExecutionEnvironment::new().from_collection([1i64, 2]).key_by(|n| n % 2);
+    /// keyed.window(GlobalWindows::create()).trigger(EventTimeTrigger).aggregate(Count);
+    /// ```
+    ///
+    /// A count trigger is for any window:
+    ///
+    /// ```
+    /// use transom::api::prelude::*;
+    /// let keyed = StreamExecutionEnvironment::new().from_collection([1i64, 2]).key_by(|n| n % 2);
+    /// keyed.window(GlobalWindows::create()).trigger(CountTrigger::of(2)).aggregate(Count);
+    /// ```
     pub fn trigger<N: Trigger<T, A::Window>>(self, trigger: N) -> WindowedStream<K, T, A, N, E> {
         let WindowedStream { keyed, assigner, evictor, lateness, name, operator, fault, location, .. } = self;
         WindowedStream { keyed, assigner, trigger, evictor, lateness, name, operator, fault, location }
@@ -175,6 +192,25 @@ where
     }
 
     /// Adds elements to an accumulator that can't be merged with another. Not for sessions, whose windows merge.
+    ///
+    /// On a session this does not compile: two sessions may become one, and nobody knows how to make one of their two
+    /// values. Use an aggregate, whose accumulators merge.
+    ///
+    /// ```compile_fail,E0277
+    /// use transom::api::prelude::*;
+    /// let keyed = StreamExecutionEnvironment::new().from_collection([1i64, 2]).key_by(|n| n % 2);
+    /// let sessions = EventTimeSessionWindows::with_gap(Duration::from_secs(60));
+    /// keyed.window(sessions).fold(0, |sum: &mut i64, n| *sum += n);
+    /// ```
+    ///
+    /// On windows that do not merge it does:
+    ///
+    /// ```
+    /// use transom::api::prelude::*;
+    /// let keyed = StreamExecutionEnvironment::new().from_collection([1i64, 2]).key_by(|n| n % 2);
+    /// let minutes = TumblingEventTimeWindows::of(Duration::from_secs(60));
+    /// keyed.window(minutes).fold(0, |sum: &mut i64, n| *sum += n);
+    /// ```
     pub fn fold<R: Data>(
         self,
         initial: R,

@@ -43,13 +43,20 @@ impl StageTimes {
         let row = (place.cause / 2) as usize;
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
+    /// Before a row of the block.
+    #[inline]
+    pub fn before_row(&self, row: u32) -> Watermark {
+        self.at(self.block.before.get(row as usize).copied().unwrap_or(self.block.after))
+    }
     /// After the block.
     pub fn after(&self) -> Watermark {
         self.at(self.block.after)
     }
     /// The place of what a timer for `time` causes, fired in this block for a key.
     pub fn place_of_timer(&self, time: EventTime, hash: KeyHash) -> Place {
-        let row = self.block.before.partition_point(|&before| before < time);
+        // Before the split says anything anew, the stage is where it was, wherever the split is.
+        let waits = |before: EventTime| before == self.start.0 && self.reached.0 < time;
+        let row = self.block.before.partition_point(|&before| before < time || waits(before));
         Place::of_timer(row as u32, time, hash)
     }
     fn at(&self, watermark: EventTime) -> Watermark {

@@ -1,5 +1,7 @@
 //! Asking the trigger, doing what it says, and the timers that make it be asked.
 
+use std::hint::black_box;
+
 use crate::error::{Error, Result};
 use crate::time::{EventTime, Watermark};
 use crate::windowing::assigner::WindowAssigner;
@@ -12,8 +14,8 @@ use crate::windowing::trigger::{TimeDomain, TimerRequest, Trigger, TriggerContex
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
 
-use super::GeneralOperator;
 use super::timers::Timer;
+use super::{AHEAD, GeneralOperator};
 
 /// Before all places of timers.
 const FIRST: Place = Place { cause: 0, time: EventTime::MIN, hash: 0 };
@@ -164,7 +166,13 @@ where
         out: &mut Output<'_, C::Out>,
     ) -> Result<()> {
         let mut last = FIRST;
-        while let Some(timer) = self.event_timers.pop_until(target.0) {
+        for number in 0_usize.. {
+            let Some(timer) = self.event_timers.pop_until(target.0) else {
+                break;
+            };
+            if number.is_multiple_of(AHEAD) {
+                black_box(self.panes.touch(self.event_timers.soon(AHEAD).iter().map(|timer| timer.slot)));
+            }
             let Some(at) = self.claim(TimeDomain::EventTime, &timer) else {
                 continue;
             };

@@ -11,6 +11,8 @@ mod timers;
 #[cfg(test)]
 mod tests;
 
+use std::hint::black_box;
+
 use crate::error::Result;
 use crate::time::{EventTime, Watermark};
 use crate::windowing::assigner::{AssignerContext, MergeWindows, WindowAssigner};
@@ -26,6 +28,9 @@ use crate::windowing::{Data, Key};
 use firing::Cause;
 use panes::Panes;
 use timers::{Timer, TimerQueue};
+
+/// Rows, or timers, whose panes are read from memory at once.
+const AHEAD: usize = 64;
 
 /// Keys without windows are kept, for they often come back; beyond this number they are looked at when as many new keys
 /// have come.
@@ -253,6 +258,10 @@ where
         self.look_up(keys, &hashes);
         let mut marks = marks.into_iter().peekable();
         for (row, (value, timestamp)) in values.into_iter().zip(timestamps).enumerate() {
+            if row % AHEAD == 0 {
+                let soon = self.slots[row..].iter().take(AHEAD);
+                black_box(self.panes.touch(soon.copied()));
+            }
             while let Some(mark) = marks.next_if(|mark| mark.row as usize <= row) {
                 self.advance(mark.watermark, times, out)?;
             }

@@ -91,6 +91,12 @@ impl<W: Ord, S, R: Default> Panes<W, S, R> {
     pub fn has_any(&self, slot: u32) -> bool {
         self.by_slot[slot as usize].first.is_some()
     }
+    /// Reads from memory what will soon be needed, all at once, so that the waits overlap. Returns how many panes these
+    /// slots have, lest the reading is left out.
+    #[inline]
+    pub fn touch(&self, slots: impl Iterator<Item = u32>) -> usize {
+        slots.map(|slot| self.by_slot[slot as usize].len()).sum()
+    }
     /// Of one key.
     pub fn of(&self, slot: u32) -> impl Iterator<Item = &Pane<W, S, R>> {
         self.by_slot[slot as usize].iter()

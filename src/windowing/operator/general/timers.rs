@@ -3,8 +3,7 @@
 //! A window's own set is the truth. The queue may hold more: a timer that was deleted, or whose window is gone, stays
 //! in it until its time has come and is then passed over.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::key::KeyHash;
 use crate::time::EventTime;
@@ -81,30 +80,66 @@ pub(super) struct Timer<W> {
     pub slot: u32,
 }
 
-/// All timers of one time domain.
+/// All timers of one time domain. Many of them are for the same time, that at which the windows of a grid end: those
+/// lie together and are put in order only when their time has come.
 #[derive(Debug)]
-pub(super) struct TimerQueue<W>(BinaryHeap<Reverse<Timer<W>>>);
+pub(super) struct TimerQueue<W> {
+    later: BTreeMap<EventTime, Vec<Timer<W>>>,
+    /// The first time in `later`; the greatest where there is none.
+    next: EventTime,
+    /// Timers that are firing, the first one last.
+    due: Vec<Timer<W>>,
+    len: usize,
+}
 
 impl<W: Ord> Default for TimerQueue<W> {
     fn default() -> Self {
-        TimerQueue(BinaryHeap::new())
+        TimerQueue { later: BTreeMap::new(), next: EventTime::MAX, due: Vec::new(), len: 0 }
     }
 }
 
 impl<W: Ord> TimerQueue<W> {
     pub fn push(&mut self, timer: Timer<W>) {
-        self.0.push(Reverse(timer));
+        self.len += 1;
+        if self.due.first().is_some_and(|last| timer.time <= last.time) {
+            // A trigger that is just asked wants to be asked again among those that are firing.
+            let at = self.due.partition_point(|due| *due > timer);
+            self.due.insert(at, timer);
+        } else {
+            self.next = self.next.min(timer.time);
+            self.later.entry(timer.time).or_default().push(timer);
+        }
     }
+
     /// Takes out the first timer if it is for `time` or earlier.
     #[inline]
     pub fn pop_until(&mut self, time: EventTime) -> Option<Timer<W>> {
-        if self.0.peek()?.0.time > time {
+        if self.due.is_empty() && (self.next > time || !self.take_next()) {
             return None;
         }
-        self.0.pop().map(|Reverse(timer)| timer)
+        let timer = self.due.pop_if(|timer| timer.time <= time)?;
+        self.len -= 1;
+        Some(timer)
     }
+
+    /// Makes the timers of the first time those that are firing.
+    fn take_next(&mut self) -> bool {
+        let Some((_, timers)) = self.later.pop_first() else {
+            return false;
+        };
+        self.due = timers;
+        self.due.sort_unstable_by(|a, b| b.cmp(a));
+        self.next = self.later.first_key_value().map_or(EventTime::MAX, |(time, _)| *time);
+        true
+    }
+
+    /// Timers that fire soon.
+    pub fn soon(&self, count: usize) -> &[Timer<W>] {
+        &self.due[self.due.len().saturating_sub(count)..]
+    }
+
     pub fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Timer<W>>()
+        self.len * size_of::<Timer<W>>()
     }
 }
 
@@ -125,13 +160,29 @@ mod tests {
         assert!((0..5).all(|time| !set.holds(event, time) && !set.holds(clock, time)));
     }
 
+    fn timer(time: EventTime, hash: KeyHash, window: i32) -> Timer<i32> {
+        Timer { time, hash, window, slot: 0 }
+    }
+
     #[test]
     fn timers_come_by_time_then_hash_then_window() {
         let mut queue = TimerQueue::default();
         for (time, hash, window) in [(5, 1, 1), (3, 9, 2), (3, 9, 1), (3, 4, 7), (8, 0, 0)] {
-            queue.push(Timer { time, hash, window, slot: 0 });
+            queue.push(timer(time, hash, window));
         }
         let due: Vec<_> = std::iter::from_fn(|| queue.pop_until(5)).map(|t| (t.time, t.hash, t.window)).collect();
         assert_eq!(due, [(3, 4, 7), (3, 9, 1), (3, 9, 2), (5, 1, 1)]);
+    }
+
+    #[test]
+    fn a_timer_that_is_registered_while_others_fire_takes_its_place_among_them() {
+        let mut queue = TimerQueue::default();
+        [timer(3, 1, 1), timer(3, 5, 1), timer(EventTime::MAX, 1, 1)].into_iter().for_each(|timer| queue.push(timer));
+        assert_eq!(queue.pop_until(9), Some(timer(3, 1, 1)));
+        [timer(3, 2, 1), timer(2, 7, 1), timer(4, 0, 1)].into_iter().for_each(|timer| queue.push(timer));
+        let due: Vec<_> = std::iter::from_fn(|| queue.pop_until(9)).map(|t| (t.time, t.hash)).collect();
+        assert_eq!((due, queue.len), (vec![(2, 7), (3, 2), (3, 5), (4, 0)], 1));
+        assert_eq!(queue.pop_until(EventTime::MAX), Some(timer(EventTime::MAX, 1, 1)));
+        assert_eq!(queue.pop_until(EventTime::MAX), None);
     }
 }

@@ -10,6 +10,7 @@ pub(super) struct Keys<K> {
     of: Vec<Slot>,
     /// Slots that lost their last slice before and since the last sweep.
     idle: [Vec<u32>; 2],
+    sweeps: u32,
     /// Known slots in the order of their hashes, but for those in `unordered`; some may be free by now.
     order: Vec<u32>,
     unordered: Vec<u32>,
@@ -20,6 +21,8 @@ pub(super) struct Keys<K> {
 struct Slot {
     /// Slices that have the key.
     holders: u32,
+    /// `sweeps` when it lost its last slice.
+    idle_since: u32,
     /// In `unordered`.
     unordered: bool,
 }
@@ -30,6 +33,7 @@ impl<K: Eq + Clone> Keys<K> {
             index: KeyIndex::new(),
             of: Vec::new(),
             idle: [Vec::new(), Vec::new()],
+            sweeps: 0,
             order: Vec::new(),
             unordered: Vec::new(),
             removed: false,
@@ -89,6 +93,7 @@ impl<K: Eq + Clone> Keys<K> {
         let of = &mut self.of[slot as usize];
         of.holders -= 1;
         if of.holders == 0 {
+            of.idle_since = self.sweeps;
             self.idle[1].push(slot);
         }
     }
@@ -97,11 +102,14 @@ impl<K: Eq + Clone> Keys<K> {
     pub fn sweep(&mut self) {
         let [mut old, new] = std::mem::take(&mut self.idle);
         for slot in old.drain(..) {
-            if self.of[slot as usize].holders == 0 {
+            // One that was held again in the meantime is also among the new ones.
+            let of = self.of[slot as usize];
+            if of.holders == 0 && of.idle_since != self.sweeps {
                 self.removed |= self.index.remove(slot).is_some();
             }
         }
         self.idle = [new, old];
+        self.sweeps = self.sweeps.wrapping_add(1);
     }
 
     /// Forgets everything; no slice is left.

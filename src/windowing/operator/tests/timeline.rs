@@ -48,10 +48,11 @@ pub fn make(random: &mut Random, kind: &Kind) -> Vec<Block> {
     let lag = random.below(disorder as u64 + 1) as i64;
     let poor_hashes = random.below(8) == 0;
     let (mut now, mut watermark, mut others, mut reached) = (base, i64::MIN, i64::MIN, Watermark::MIN);
+    let mut start = Watermark::MIN;
     let mut blocks = Vec::new();
     let count = 1 + random.below(5);
     for number in 0..count {
-        let (mut rows, mut before, start) = (Vec::new(), Vec::new(), Watermark(watermark));
+        let (mut rows, mut before) = (Vec::new(), Vec::new());
         for _ in 0..random.below(25) {
             before.push(watermark);
             let timestamp = now - random.below(disorder as u64) as i64;
@@ -78,6 +79,7 @@ pub fn make(random: &mut Random, kind: &Kind) -> Vec<Block> {
         let processing_time = number as i64;
         let block = Arc::new(BlockTimes { before, after: watermark, processing_time });
         let times = StageTimes { block, others: Watermark(others), reached, start };
+        start = Watermark(times.block.after);
         reached = times.after();
         blocks.push(Block { rows, times });
     }
