@@ -141,6 +141,9 @@ impl OperatorCard {
         block.line("key", if self.unkeyed { "none: one shard does all the work" } else { "each key on one shard" });
         block.line("window", &self.assigner);
         block.line("trigger", &self.trigger);
+        if self.processing_time {
+            block.line("time", "that of the clock: the job takes its input in the order in which it comes");
+        }
         block.line("evictor", &self.evictor);
         if self.event_time {
             block.line("allowed lateness", &format!("{lateness}; elements that come later {late}"));

@@ -12,7 +12,7 @@ pub(super) struct Keys<K> {
     idle: [Vec<u32>; 2],
     sweeps: u32,
     /// Known slots in the order of their hashes, but for those in `unordered`; some may be free by now.
-    order: Vec<u32>,
+    order: Vec<(KeyHash, u32)>,
     unordered: Vec<u32>,
     removed: bool,
 }
@@ -46,8 +46,9 @@ impl<K: Eq + Clone> Keys<K> {
         self.of.len()
     }
     pub fn bytes(&self) -> usize {
-        let lists = [&self.idle[0], &self.idle[1], &self.order, &self.unordered];
+        let lists = [&self.idle[0], &self.idle[1], &self.unordered];
         let lists: usize = lists.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
+        let lists = lists + self.order.capacity() * size_of::<(KeyHash, u32)>();
         self.index.bytes() + self.of.capacity() * size_of::<Slot>() + lists
     }
     #[inline]
@@ -118,34 +119,25 @@ impl<K: Eq + Clone> Keys<K> {
     }
 
     /// All slots in the order of firing; some are without a slice.
-    pub fn ordered(&mut self) -> &[u32] {
+    pub fn ordered(&mut self) -> impl Iterator<Item = u32> + '_ {
         if self.removed || !self.unordered.is_empty() {
             self.bring_into_order();
         }
-        &self.order
+        self.order.iter().map(|&(_, slot)| slot)
     }
 
     fn bring_into_order(&mut self) {
         let mut fresh = std::mem::take(&mut self.unordered);
         let (index, of) = (&self.index, &mut self.of);
-        self.order.retain(|&slot| !of[slot as usize].unordered && index.key(slot).is_some());
+        self.order.retain(|&(_, slot)| !of[slot as usize].unordered && index.key(slot).is_some());
         fresh.iter().for_each(|&slot| of[slot as usize].unordered = false);
         fresh.retain(|&slot| index.key(slot).is_some());
-        self.sort(&mut fresh);
-        let old = std::mem::take(&mut self.order);
-        self.order = Vec::with_capacity(old.len() + fresh.len());
-        let (mut old, mut fresh) = (old.into_iter().peekable(), fresh.into_iter().peekable());
-        let hash = |slot: Option<&u32>| slot.map(|&slot| self.index.hash(slot));
+        let mut fresh: Vec<_> = fresh.into_iter().map(|slot| (index.hash(slot), slot)).collect();
+        // Two sorted runs, which a stable sort merges.
+        fresh.sort_unstable();
+        self.order.append(&mut fresh);
+        self.order.sort();
         self.removed = false;
-        loop {
-            let next = match (hash(old.peek()), hash(fresh.peek())) {
-                (Some(a), Some(b)) if b < a => fresh.next(),
-                (None, _) => fresh.next(),
-                _ => old.next(),
-            };
-            let Some(slot) = next else { break };
-            self.order.push(slot);
-        }
     }
 
     /// Sorts slots into the order of firing: by hash.
