@@ -11,7 +11,8 @@
 //! nobody; stages know the ground and the plan but not each other; only `shard` holds two stages at
 //! once. The map of the rooms is docs/architecture.md, checked by tests/tidy.rs.
 //!
-//! The shortest way in is `runner::run_script` (feature `sql`), which runs a whole Flink SQL script.
+//! There are two ways in: [`api`], for window jobs as Rust programs over records of their own types, and
+//! `runner::run_script` (feature `sql`), which runs a whole Flink SQL script.
 #![deny(unsafe_code)]
 
 pub mod aggregate;

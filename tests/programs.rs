@@ -210,6 +210,66 @@ fn parts_of_ones_own_work_together_on_any_number_of_shards() {
     assert!(one.iter().any(|result| result.pane.is_early()));
 }
 
+/// A window that is no stretch of time: values of ten in a row.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Band(i64);
+
+impl Window for Band {
+    fn max_timestamp(&self) -> i64 {
+        i64::MAX
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Bands;
+
+impl WindowAssigner<Reading> for Bands {
+    type Window = Band;
+    type DefaultTrigger = CountTrigger;
+
+    fn assign_windows(
+        &self,
+        reading: &Reading,
+        _timestamp: i64,
+        _context: &AssignerContext,
+        windows: &mut Vec<Band>,
+    ) -> Result<()> {
+        windows.push(Band(reading.value.div_euclid(10)));
+        Ok(())
+    }
+    fn default_trigger(&self) -> CountTrigger {
+        CountTrigger::of(10)
+    }
+    fn is_event_time(&self) -> bool {
+        false
+    }
+    fn describe(&self) -> String {
+        String::from("Bands()")
+    }
+}
+
+#[test]
+fn windows_may_be_of_a_type_of_ones_own() {
+    let elements: Vec<(Reading, i64)> = readings().into_iter().take(12).map(|r| (r.clone(), r.time)).collect();
+    check_assigner(&Bands, &elements, 0).unwrap();
+    let (environment, _) = warned();
+    let counts = environment.from_collection(readings()).key_by(|reading| reading.meter).window(Bands).aggregate(Count);
+    let counts = counts.collect();
+    environment.execute().unwrap();
+    let counts = counts.take();
+    // Each band of each meter fires once for each ten of its readings, with all there are so far.
+    for meter in ["a", "b"] {
+        for band in -1..6 {
+            let inside = |r: &&Reading| r.meter == meter && r.value.div_euclid(10) == band;
+            let tens = readings().iter().filter(inside).count() as u64 / 10;
+            let fired = counts.iter().filter(|count| count.key == meter && count.window == Band(band));
+            let expected: Vec<u64> = (1..=tens).map(|ten| 10 * ten).collect();
+            assert_eq!(fired.map(|count| count.value).collect::<Vec<_>>(), expected, "{meter}, {band}");
+        }
+    }
+    assert!(!counts.is_empty());
+}
+
 #[test]
 fn an_error_of_an_assigner_of_ones_own_ends_the_job() {
     let environment = StreamExecutionEnvironment::new();

@@ -43,7 +43,7 @@ pub(super) trait AnySplit: Send + Sync {
     fn stamp(&self, _block: usize) -> Stamp {
         Stamp::NONE
     }
-    fn start(&self, wake: &Wake);
+    fn start(&self, wake: &Wake, alone: bool);
     fn bytes(&self) -> u64;
     fn notices(&self) -> Vec<String>;
     fn probe(&self, block: usize) -> Result<Transition>;
@@ -191,8 +191,8 @@ impl<T: Data> AnySplit for TimedSplit<T> {
     fn extend(&self) -> Extent {
         self.split.extend()
     }
-    fn start(&self, wake: &Wake) {
-        self.split.start(wake);
+    fn start(&self, wake: &Wake, alone: bool) {
+        self.split.start(wake, alone);
     }
     fn bytes(&self) -> u64 {
         self.split.bytes()

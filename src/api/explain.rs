@@ -141,6 +141,9 @@ impl OperatorCard {
         block.line("key", if self.unkeyed { "none: one shard does all the work" } else { "each key on one shard" });
         block.line("window", &self.assigner);
         block.line("trigger", &self.trigger);
+        if self.processing_time {
+            block.line("time", "that of the clock: the job takes its input in the order in which it comes");
+        }
         block.line("evictor", &self.evictor);
         if self.event_time {
             block.line("allowed lateness", &format!("{lateness}; elements that come later {late}"));
@@ -171,7 +174,7 @@ pub(super) fn program(graph: &Graph) -> String {
     let mut out = String::new();
     for branch in &used {
         let from = Producer::Branch(*branch);
-        let stages = edges.ports.iter().filter(|port| port.from == from).map(|port| stage_name(port));
+        let stages = edges.ports.iter().filter(|port| port.from == from).map(stage_name);
         let sinks = edges.gives.iter().filter(|give| give.from == from).map(|give| format!("sink {}", give.sink + 1));
         graph.branches[*branch].card().write(source(*branch) - 1, &listed(stages.chain(sinks)), &mut out);
     }

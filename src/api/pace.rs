@@ -184,8 +184,8 @@ impl AnySplit for Paced {
     fn stamp(&self, block: usize) -> Stamp {
         lock(&self.made).blocks.get(block).map_or(Stamp::NONE, |entry| entry.stamp)
     }
-    fn start(&self, wake: &Wake) {
-        self.inner.start(wake);
+    fn start(&self, wake: &Wake, alone: bool) {
+        self.inner.start(wake, alone);
         self.pace.clock.start(wake);
     }
     fn bytes(&self) -> u64 {

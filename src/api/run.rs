@@ -93,7 +93,8 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
     let options = RunOptions { shards, ..settings.options.clone() };
     let sinks = std::mem::take(&mut graph.sinks);
     let mut ordered = Ordered { sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), started, watcher };
-    let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake));
+    let alone = splits.len() == 1 || order == Order::Arrival;
+    let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake, alone));
     let ran = ordered.begin().and_then(|()| drive(course, &options, flows, begin, events, &mut ordered));
     ordered.end(ran).map_err(cancelled)?;
     let of_run = super::warnings::of_run(&graph.stages, &ordered.outcomes);
@@ -158,11 +159,14 @@ fn result(graph: &Graph, outcomes: &[Outcome], warnings: Vec<String>, started: I
     }
 }
 
+/// A batch and the shard that told it, in the order in which it did.
+type OfShard = (usize, Box<dyn Any + Send>);
+
 /// Gives the sinks their records in the order of blocks, then of places.
 struct Ordered<'a> {
     sinks: Vec<Box<dyn AnySink>>,
-    /// By block and sink: batches with their shard, in the order in which it told them.
-    waiting: BTreeMap<(u64, usize), Vec<(usize, Box<dyn Any + Send>)>>,
+    /// By block and sink.
+    waiting: BTreeMap<(u64, usize), Vec<OfShard>>,
     outcomes: Vec<Outcome>,
     started: Instant,
     watcher: &'a Watcher<'a>,

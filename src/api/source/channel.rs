@@ -39,8 +39,8 @@ use crate::windowing::Data;
 pub fn channel<T: Data>(capacity: usize) -> (StreamSender<T>, ChannelSource<T>) {
     let (sender, queue) = bounded(capacity.max(1));
     let bell = Arc::new(Bell::default());
-    let end = RingOnDrop(bell.clone());
-    (StreamSender { sender, end }, ChannelSource { open: Mutex::new(Some((queue, bell))) })
+    let at_end = RingOnDrop(bell.clone());
+    (StreamSender { sender, at_end }, ChannelSource { end: Mutex::new(Some((queue, bell))) })
 }
 
 /// A record with its timestamp.
@@ -79,12 +79,12 @@ impl Drop for RingOnDrop {
 pub struct StreamSender<T> {
     /// Dropped before the bell rings.
     sender: Sender<Sent<T>>,
-    end: RingOnDrop,
+    at_end: RingOnDrop,
 }
 
 impl<T> Clone for StreamSender<T> {
     fn clone(&self) -> Self {
-        StreamSender { sender: self.sender.clone(), end: self.end.clone() }
+        StreamSender { sender: self.sender.clone(), at_end: self.at_end.clone() }
     }
 }
 
@@ -103,7 +103,7 @@ impl<T> StreamSender<T> {
     /// As [`send`](Self::send).
     pub fn send_with_timestamp(&self, value: T, timestamp: EventTime) -> Result<()> {
         self.sender.send((value, timestamp)).map_err(|_| nobody_reads())?;
-        self.end.0.ring();
+        self.at_end.0.ring();
         Ok(())
     }
 
@@ -122,7 +122,7 @@ impl<T> StreamSender<T> {
     pub fn try_send_with_timestamp(&self, value: T, timestamp: EventTime) -> Result<Option<T>> {
         match self.sender.try_send((value, timestamp)) {
             Ok(()) => {
-                self.end.0.ring();
+                self.at_end.0.ring();
                 Ok(None)
             }
             Err(TrySendError::Full((value, _))) => Ok(Some(value)),
@@ -145,15 +145,18 @@ fn nobody_reads() -> Error {
         .help("what the job came to says why; stop sending")
 }
 
+/// Where the records come out.
+type End<T> = (Receiver<Sent<T>>, Arc<Bell>);
+
 /// The records that were sent, in one split. Unbounded.
 pub struct ChannelSource<T> {
     /// Until it is read.
-    open: Mutex<Option<(Receiver<Sent<T>>, Arc<Bell>)>>,
+    end: Mutex<Option<End<T>>>,
 }
 
 impl<T: Data> Source<T> for ChannelSource<T> {
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn RecordSplit<T>>>> {
-        let Some((queue, bell)) = lock(&self.open).take() else {
+        let Some((queue, bell)) = lock(&self.end).take() else {
             return Err(Error::usage("a channel can be read once").help("make a new channel for another run"));
         };
         let block_rows = options.block_rows.max(1);
@@ -219,7 +222,7 @@ impl<T: Data> RecordSplit<T> for ChannelSplit<T> {
         }
         self.extent()
     }
-    fn start(&self, wake: &Wake) {
+    fn start(&self, wake: &Wake, _alone: bool) {
         // The job opens a source once.
         let _ = self.bell.wake.set(wake.clone());
     }

@@ -35,8 +35,8 @@ impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for M
     fn extend(&self) -> Extent {
         self.split.extend()
     }
-    fn start(&self, wake: &Wake) {
-        self.split.start(wake);
+    fn start(&self, wake: &Wake, alone: bool) {
+        self.split.start(wake, alone);
     }
     fn bytes(&self) -> u64 {
         self.split.bytes()

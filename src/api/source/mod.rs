@@ -62,8 +62,9 @@ pub trait RecordSplit<T>: Send + Sync {
     fn extend(&self) -> Extent {
         self.extent()
     }
-    /// The job begins: from now on `wake` is called when there may be more.
-    fn start(&self, _wake: &Wake) {}
+    /// The job begins: from now on `wake` is called when there may be more. `alone`: the job's answer does not depend on
+    /// where blocks end, so that a split that waits for its records may make short ones.
+    fn start(&self, _wake: &Wake, _alone: bool) {}
     /// Bytes in all, for progress; 0: unknown.
     fn bytes(&self) -> u64 {
         0

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayBuilder, ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, StringBuilder, Time32MillisecondBuilder,
-    TimestampMicrosecondBuilder, TimestampMillisecondBuilder, new_null_array,
+    ArrayBuilder, ArrayRef, ArrowPrimitiveType, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder,
+    Float32Builder, Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, PrimitiveBuilder,
+    StringBuilder, Time32MillisecondBuilder, TimestampMicrosecondBuilder, TimestampMillisecondBuilder, new_null_array,
 };
 
 use crate::api::source::Decimal;
@@ -209,40 +209,35 @@ impl ColumnBuilder {
     /// Appends a value; false, and nothing appended, if it is of another type or out of range.
     #[inline]
     pub fn push(&mut self, cell: Cell<'_>) -> bool {
-        let done = match (self, cell) {
-            (column, Cell::Null) => {
-                column.push_null();
-                Some(())
-            }
-            (ColumnBuilder::Bool(column), Cell::Bool(value)) => Some(column.append_value(value)),
-            (ColumnBuilder::I64(column), Cell::Integer(value)) => Some(column.append_value(value)),
-            (ColumnBuilder::I32(column), Cell::Integer(value)) => value.try_into().ok().map(|v| column.append_value(v)),
-            (ColumnBuilder::I16(column), Cell::Integer(value)) => value.try_into().ok().map(|v| column.append_value(v)),
-            (ColumnBuilder::I8(column), Cell::Integer(value)) => value.try_into().ok().map(|v| column.append_value(v)),
-            (ColumnBuilder::F32(column), Cell::Single(value)) => Some(column.append_value(value)),
-            (ColumnBuilder::F64(column), Cell::Single(value)) => Some(column.append_value(value.into())),
-            (ColumnBuilder::F64(column), Cell::Double(value)) => Some(column.append_value(value)),
+        match (self, cell) {
+            (column, Cell::Null) => column.push_null(),
+            (ColumnBuilder::Bool(column), Cell::Bool(value)) => column.append_value(value),
+            (ColumnBuilder::I64(column), Cell::Integer(value)) => column.append_value(value),
+            (ColumnBuilder::I32(column), Cell::Integer(value)) => return append(column, value.try_into().ok()),
+            (ColumnBuilder::I16(column), Cell::Integer(value)) => return append(column, value.try_into().ok()),
+            (ColumnBuilder::I8(column), Cell::Integer(value)) => return append(column, value.try_into().ok()),
+            (ColumnBuilder::F32(column), Cell::Single(value)) => column.append_value(value),
+            (ColumnBuilder::F64(column), Cell::Single(value)) => column.append_value(value.into()),
+            (ColumnBuilder::F64(column), Cell::Double(value)) => column.append_value(value),
             (ColumnBuilder::Decimal(column, precision, scale), Cell::Integer(value)) => {
                 let value = Decimal { unscaled: value.into(), scale: 0 };
-                rescaled(value, *precision, *scale).map(|value| column.append_value(value))
+                return append(column, rescaled(value, *precision, *scale));
             }
             (ColumnBuilder::Decimal(column, precision, scale), Cell::Decimal(value)) => {
-                rescaled(value, *precision, *scale).map(|value| column.append_value(value))
+                return append(column, rescaled(value, *precision, *scale));
             }
-            (ColumnBuilder::Text(column), Cell::Text(text)) => Some(column.append_value(text)),
-            (ColumnBuilder::Bytes(column), Cell::Bytes(bytes)) => Some(column.append_value(bytes)),
-            (ColumnBuilder::Date(column), Cell::Integer(days)) => days.try_into().ok().map(|d| column.append_value(d)),
+            (ColumnBuilder::Text(column), Cell::Text(text)) => column.append_value(text),
+            (ColumnBuilder::Bytes(column), Cell::Bytes(bytes)) => column.append_value(bytes),
+            (ColumnBuilder::Date(column), Cell::Integer(days)) => return append(column, days.try_into().ok()),
             (ColumnBuilder::Time(column), Cell::Integer(ms)) => {
-                i32::try_from(ms).ok().filter(|ms| (0..DAY_MS).contains(ms)).map(|ms| column.append_value(ms))
+                return append(column, i32::try_from(ms).ok().filter(|ms| (0..DAY_MS).contains(ms)));
             }
-            (ColumnBuilder::Millis(column), Cell::Integer(ms)) => Some(column.append_value(ms)),
-            (ColumnBuilder::Micros(column), Cell::Integer(ms)) => {
-                ms.checked_mul(1_000).map(|us| column.append_value(us))
-            }
-            (ColumnBuilder::Nanos(column), Cell::Integer(ms)) => Some(column.append_value(i128::from(ms) * 1_000_000)),
-            _ => None,
-        };
-        done.is_some()
+            (ColumnBuilder::Millis(column), Cell::Integer(ms)) => column.append_value(ms),
+            (ColumnBuilder::Micros(column), Cell::Integer(ms)) => return append(column, ms.checked_mul(1_000)),
+            (ColumnBuilder::Nanos(column), Cell::Integer(ms)) => column.append_value(i128::from(ms) * 1_000_000),
+            _ => return false,
+        }
+        true
     }
 
     fn push_null(&mut self) {
@@ -262,6 +257,14 @@ impl ColumnBuilder {
             new_null_array(&kind.to_arrow(), nulls)
         })
     }
+}
+
+/// Appends a value that is in range.
+fn append<P: ArrowPrimitiveType>(column: &mut PrimitiveBuilder<P>, value: Option<P::Native>) -> bool {
+    if let Some(value) = value {
+        column.append_value(value);
+    }
+    value.is_some()
 }
 
 /// The unscaled value of a DECIMAL column of some precision and scale; `None` if it does not fit without loss.

@@ -198,7 +198,7 @@ fn a_continuous_trigger_fires_event_time_windows_by_the_clock() {
         let (sender, source) = channel::<Record>(64);
         let strategy = WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|_: &Record| 5);
         let records = environment.from_source(source, strategy, "records");
-        let sums = sums(&records, TumblingEventTimeWindows::of(ms(1_000)), Some(trigger.clone()));
+        let sums = sums(&records, TumblingEventTimeWindows::of(ms(1_000)), Some(trigger));
         let client = environment.execute_async().unwrap();
         let mut running = Running { clock, sender, sums, client, sent: 0 };
         running.follow(&events);

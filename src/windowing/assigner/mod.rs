@@ -127,4 +127,9 @@ pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
 }
 
 /// Assigners whose windows never merge: an aggregate that cannot merge may be used with them.
+#[diagnostic::on_unimplemented(
+    message = "windows of `{Self}` merge, so an accumulator that can't be merged can't be used with them",
+    label = "these windows merge",
+    note = "use an aggregate, whose accumulators merge, in place of `fold`"
+)]
 pub trait NonMerging {}

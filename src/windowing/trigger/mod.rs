@@ -161,6 +161,11 @@ impl<'a> TriggerContext<'a> {
 /// Contract: answers depend on the element, the times, the window and the state alone. `clear` deletes every timer that
 /// is still registered, though one at the window's own end may stay. `on_merge` is called only where `can_merge` is
 /// true. See [`check_trigger`](crate::windowing::contract::check_trigger).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no trigger of windows `{W}` with elements `{T}`",
+    label = "not for these windows",
+    note = "time triggers need windows that end; a global window takes CountTrigger, DeltaTrigger or one of your own"
+)]
 pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// Of one window of one key; as good as absent while it is the default.
     type State: Data + Default;

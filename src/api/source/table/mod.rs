@@ -154,8 +154,8 @@ impl<T: Data> RecordSplit<T> for TableSplit<T> {
     fn extend(&self) -> Extent {
         self.split.extend()
     }
-    fn start(&self, wake: &Wake) {
-        self.split.start(wake, false);
+    fn start(&self, wake: &Wake, alone: bool) {
+        self.split.start(wake, alone);
     }
     fn bytes(&self) -> u64 {
         self.split.bytes()

@@ -169,3 +169,37 @@ fn a_wrong_ddl_says_where() {
     assert_eq!(fault("SET 'table.local-time-zone' = 'UTC'").1, "the DDL has no CREATE TABLE");
     assert!(fault("CREATE TABLE t (a BIGINT) WITH ('connector' = 'print')").1.contains("cannot be read from"));
 }
+
+#[test]
+fn made_up_tables_globs_and_compressed_files_are_sources_too() {
+    let id = |row: &Row<'_>| row.i64(0);
+    let datagen = "CREATE TABLE t (id BIGINT) WITH ('connector' = 'datagen', 'fields.id.kind' = 'sequence',
+        'fields.id.start' = '1', 'fields.id.end' = '100')";
+    let sum: i64 = read(TableSource::from_ddl(datagen, id).unwrap(), 2, 7).unwrap().iter().sum();
+    assert_eq!(sum, 5_050);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, from) in [("a.csv.gz", 0), ("b.csv.gz", 100)] {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        let text: String = (from..from + 100).map(|n| format!("{n},\"x\n\"\n")).collect();
+        std::io::Write::write_all(&mut packed, text.as_bytes()).unwrap();
+        packed.finish().unwrap();
+    }
+    let ddl = ddl("id BIGINT, t STRING", &folder.path().join("*.gz"), "csv");
+    let mut ids = read(TableSource::from_ddl(&ddl, id).unwrap(), 2, 7).unwrap();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..200).collect::<Vec<_>>());
+}
+
+#[test]
+fn records_that_are_skipped_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, "{\"id\": 1}\n{\"id\": \n{\"id\": 3}\n").unwrap();
+    let ddl = ddl("id BIGINT", &path, "json").replace("'json'", "'json', 'json.ignore-parse-errors' = 'true'");
+    let environment = environment(1, 8192);
+    let ids = environment.from_table(TableSource::from_ddl(&ddl, |row: &Row<'_>| row.i64(0)).unwrap()).collect();
+    let result = environment.execute().unwrap();
+    assert_eq!((ids.take(), result.records_read, result.records_malformed), (vec![1, 3], 2, 1));
+    assert!(result.to_string().contains("malformed, left out"), "{result}");
+}

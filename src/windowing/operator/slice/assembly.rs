@@ -221,7 +221,8 @@ impl<A: Clone> Assembly<A> {
         let number = parts.slices.at(at).number;
         let in_front = (self.front..self.seam).contains(&number);
         let merged = (self.seam..self.merged).contains(&number);
-        if !(in_front && !self.keeps) && !(merged && self.moves()) {
+        let not_alone = in_front && !self.keeps || merged && self.moves();
+        if !not_alone {
             super::add(&mut parts.slices.at_mut(at).column, parts.function, parts.keys, slot, element, true);
         }
         if in_front {

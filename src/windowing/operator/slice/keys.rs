@@ -1,18 +1,25 @@
 //! The keys of an operator that keeps slices: slots that several slices refer to, and an order of firing.
 
+use std::collections::VecDeque;
+
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::windowing::operator::index::KeyIndex;
+
+/// How many sweeps a key without a slice outlives: to take it out and in again costs more than several rows.
+const SWEEPS_KEPT: usize = 2;
 
 /// Keys by slot. A key is known as long as a slice has it, and a little longer: most keys come back in the next slice.
 pub(super) struct Keys<K> {
     index: KeyIndex<K>,
     of: Vec<Slot>,
-    /// Slots that lost their last slice before and since the last sweep.
-    idle: [Vec<u32>; 2],
+    /// Slots that lost their last slice, a list a sweep; the latest last.
+    idle: VecDeque<Vec<u32>>,
+    /// Those that lost it since the last sweep.
+    released: Vec<u32>,
     sweeps: u32,
     /// Known slots in the order of their hashes, but for those in `unordered`; some may be free by now.
-    order: Vec<u32>,
+    order: Vec<(KeyHash, u32)>,
     unordered: Vec<u32>,
     removed: bool,
 }
@@ -32,7 +39,8 @@ impl<K: Eq + Clone> Keys<K> {
         Keys {
             index: KeyIndex::new(),
             of: Vec::new(),
-            idle: [Vec::new(), Vec::new()],
+            idle: VecDeque::new(),
+            released: Vec::new(),
             sweeps: 0,
             order: Vec::new(),
             unordered: Vec::new(),
@@ -46,8 +54,9 @@ impl<K: Eq + Clone> Keys<K> {
         self.of.len()
     }
     pub fn bytes(&self) -> usize {
-        let lists = [&self.idle[0], &self.idle[1], &self.order, &self.unordered];
-        let lists: usize = lists.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
+        let lists = [&self.released, &self.unordered].into_iter().chain(&self.idle);
+        let lists: usize = lists.map(|list| list.capacity() * size_of::<u32>()).sum();
+        let lists = lists + self.order.capacity() * size_of::<(KeyHash, u32)>();
         self.index.bytes() + self.of.capacity() * size_of::<Slot>() + lists
     }
     #[inline]
@@ -94,21 +103,25 @@ impl<K: Eq + Clone> Keys<K> {
         of.holders -= 1;
         if of.holders == 0 {
             of.idle_since = self.sweeps;
-            self.idle[1].push(slot);
+            self.released.push(slot);
         }
     }
 
-    /// Forgets the keys that have been without a slice since the last sweep.
+    /// Forgets the keys that have been without a slice for [`SWEEPS_KEPT`] sweeps.
     pub fn sweep(&mut self) {
-        let [mut old, new] = std::mem::take(&mut self.idle);
-        for slot in old.drain(..) {
-            // One that was held again in the meantime is also among the new ones.
-            let of = self.of[slot as usize];
-            if of.holders == 0 && of.idle_since != self.sweeps {
-                self.removed |= self.index.remove(slot).is_some();
+        self.idle.push_back(std::mem::take(&mut self.released));
+        if self.idle.len() > SWEEPS_KEPT {
+            let mut old = self.idle.pop_front().unwrap_or_default();
+            let then = self.sweeps.wrapping_sub(SWEEPS_KEPT as u32);
+            for slot in old.drain(..) {
+                // One that was held again in the meantime is also in a later list.
+                let of = self.of[slot as usize];
+                if of.holders == 0 && of.idle_since == then {
+                    self.removed |= self.index.remove(slot).is_some();
+                }
             }
+            self.released = old;
         }
-        self.idle = [new, old];
         self.sweeps = self.sweeps.wrapping_add(1);
     }
 
@@ -118,34 +131,25 @@ impl<K: Eq + Clone> Keys<K> {
     }
 
     /// All slots in the order of firing; some are without a slice.
-    pub fn ordered(&mut self) -> &[u32] {
+    pub fn ordered(&mut self) -> impl Iterator<Item = u32> + '_ {
         if self.removed || !self.unordered.is_empty() {
             self.bring_into_order();
         }
-        &self.order
+        self.order.iter().map(|&(_, slot)| slot)
     }
 
     fn bring_into_order(&mut self) {
         let mut fresh = std::mem::take(&mut self.unordered);
         let (index, of) = (&self.index, &mut self.of);
-        self.order.retain(|&slot| !of[slot as usize].unordered && index.key(slot).is_some());
+        self.order.retain(|&(_, slot)| !of[slot as usize].unordered && index.key(slot).is_some());
         fresh.iter().for_each(|&slot| of[slot as usize].unordered = false);
         fresh.retain(|&slot| index.key(slot).is_some());
-        self.sort(&mut fresh);
-        let old = std::mem::take(&mut self.order);
-        self.order = Vec::with_capacity(old.len() + fresh.len());
-        let (mut old, mut fresh) = (old.into_iter().peekable(), fresh.into_iter().peekable());
-        let hash = |slot: Option<&u32>| slot.map(|&slot| self.index.hash(slot));
+        let mut fresh: Vec<_> = fresh.into_iter().map(|slot| (index.hash(slot), slot)).collect();
+        // Two sorted runs, which a stable sort merges.
+        fresh.sort_unstable();
+        self.order.append(&mut fresh);
+        self.order.sort();
         self.removed = false;
-        loop {
-            let next = match (hash(old.peek()), hash(fresh.peek())) {
-                (Some(a), Some(b)) if b < a => fresh.next(),
-                (None, _) => fresh.next(),
-                _ => old.next(),
-            };
-            let Some(slot) = next else { break };
-            self.order.push(slot);
-        }
     }
 
     /// Sorts slots into the order of firing: by hash.

@@ -1,10 +1,10 @@
 //! The operator for windows on a grid with the default trigger and an aggregate.
 //!
-//! A row updates one accumulator, that of its key and slice, however many windows it is in; [`assembly`] puts windows
+//! A row updates one accumulator, that of its key and slice, however many windows it is in; `assembly` puts windows
 //! together when they fire. Keys have a slot each, and a slice has a column of accumulators by slot.
 //!
 //! With an allowed lateness, slices stay until the last window with them is past it. An element that comes behind the
-//! end of some of its windows makes these fire at once ([`late`]).
+//! end of some of its windows makes these fire at once (`late`).
 
 mod assembly;
 mod column;
@@ -332,7 +332,7 @@ fn order<K: Eq + Clone>(
     members.clear();
     // Sorting a few beats looking at all keys.
     if entries * 4 >= keys.slots() {
-        return members.extend_from_slice(keys.ordered());
+        return members.extend(keys.ordered());
     }
     collect(members);
     keys.sort(members);
