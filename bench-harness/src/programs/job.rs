@@ -126,11 +126,12 @@ fn strategy(spec: &Spec) -> WatermarkStrategy<Event> {
         .with_timestamp_assigner(|event: &Event| event.time)
 }
 
+/// The columns that the jobs want: a table of the API is read as it is declared.
 fn table(spec: &Spec, file: &std::path::Path) -> Result<TableSource<Event>> {
     let ddl = format!(
         "SET 'pipeline.auto-watermark-interval' = '0';
          CREATE TABLE events (
-           ts TIMESTAMP(3), `key` BIGINT, `value` BIGINT, channel STRING,
+           ts TIMESTAMP(3), `key` BIGINT, `value` BIGINT,
            WATERMARK FOR ts AS ts - {}
          ) WITH ('connector' = 'filesystem', 'path' = '{}', 'format' = 'parquet')",
         spec.watermark_bound(),
