@@ -15,6 +15,7 @@ use crate::windowing::assigner::{NonMerging, WindowAssigner};
 use crate::windowing::evictor::Evictor;
 use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFunction, WindowContext, WindowResult};
 use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
+use crate::windowing::operator::edge::WithEdge;
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
 use crate::windowing::operator::session::SessionOperator;
@@ -139,9 +140,18 @@ where
         match self.serves() {
             (OperatorKind::Slice, because) => match self.assigner.grid() {
                 Some(grid) => {
+                    let (assigner, trigger) = (self.assigner.clone(), self.trigger.clone());
                     let lateness = self.lateness.clone();
                     let make = move || {
-                        Box::new(SliceOperator::new(grid, lateness.clone(), function.clone(), process.clone())) as _
+                        let (function, process, late) = (function.clone(), process.clone(), lateness.clone());
+                        let slices = SliceOperator::new(grid, late, function.clone(), process.clone());
+                        let (assigner, trigger, lateness) = (assigner.clone(), trigger.clone(), lateness.clone());
+                        let general = move || {
+                            let (function, process) = (function.clone(), process.clone());
+                            let contents = Accumulated { function, process, of: PhantomData };
+                            GeneralOperator::new(assigner.clone(), trigger.clone(), contents, lateness.clone())
+                        };
+                        Box::new(WithEdge::new(grid, slices, general)) as _
                     };
                     self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
                 }
