@@ -1,15 +1,16 @@
 //! A window operator in the graph, on one shard: rows from all senders in, results on to the next chain.
 
 use std::any::Any;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::{Context, Part};
 use super::graph::Instantiate;
 use super::push::{Batch, Node, Push};
 use crate::batch::Mark;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::time::Watermark;
-use crate::windowing::batch::KeyedBatch;
+use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
 use crate::windowing::output::{OutputTag, Places, Records, SideOutputs};
 use crate::windowing::{Data, Key};
@@ -90,6 +91,7 @@ pub(super) struct WindowStage<K, T, Out> {
     operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
+    location: &'static Location<'static>,
     records_in: u64,
     records_out: u64,
     fired_before_end: u64,
@@ -101,10 +103,39 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         node: &Node<Out>,
         sides: &SideNodes,
         instantiate: &mut Instantiate<'_>,
+        location: &'static Location<'static>,
     ) -> Self {
         let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
-        WindowStage { operator, next, drains, records_in: 0, records_out: 0, fired_before_end: 0 }
+        WindowStage { operator, next, drains, location, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
+
+    /// The operator's part of [`run`](AnyStage::run).
+    fn operate(
+        &mut self,
+        parts: Vec<Part>,
+        times: &StageTimes,
+        watermark: Watermark,
+        out: &mut Output<'_, Out>,
+    ) -> Result<()> {
+        self.operator.advance_clock(times.block.processing_time, times, out)?;
+        let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
+        for batch in in_order(batches) {
+            self.records_in += batch.len() as u64;
+            self.operator.process(batch, times, out)?;
+        }
+        if watermark == Watermark::MAX {
+            // As far as the records come; the end of the input is a move of its own.
+            self.operator.advance(times.after(), times, out)?;
+            self.fired_before_end = self.operator.counts().fired;
+        }
+        self.operator.advance(watermark, times, out)
+    }
+}
+
+/// An error that names no place has that of the window in the program.
+fn placed(error: Error, location: &Location<'_>) -> Error {
+    let (line, column) = (u64::from(location.line()), u64::from(location.column()));
+    error.at_place(Place { file: location.file().to_string(), line, column, length: 0 })
 }
 
 impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
@@ -112,18 +143,7 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
         let times = context.times_of(number);
         let (mut results, mut sides) = (Records::default(), SideOutputs::default());
         let mut out = Output { results: &mut results, sides: &mut sides };
-        self.operator.advance_clock(times.block.processing_time, &times, &mut out)?;
-        let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
-        for batch in in_order(batches) {
-            self.records_in += batch.len() as u64;
-            self.operator.process(batch, &times, &mut out)?;
-        }
-        if watermark == Watermark::MAX {
-            // As far as the records come; the end of the input is a move of its own.
-            self.operator.advance(times.after(), &times, &mut out)?;
-            self.fired_before_end = self.operator.counts().fired;
-        }
-        self.operator.advance(watermark, &times, &mut out)?;
+        self.operate(parts, &times, watermark, &mut out).map_err(|error| placed(error, self.location))?;
         if !results.is_empty() {
             self.records_out += results.values.len() as u64;
             self.next.push(Batch::of_results(results), context)?;
