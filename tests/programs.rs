@@ -307,6 +307,15 @@ fn faults_of_a_program_name_its_line_and_a_remedy() {
 }
 
 #[test]
+fn an_error_behind_a_window_is_not_placed_at_the_window() {
+    let (environment, _) = warned();
+    let counts = keyed(&environment).window(weeks()).aggregate(Count);
+    counts.add_parallel_sink(|_| |_, _| Err(Error::data("no room")));
+    let error = environment.execute().unwrap_err();
+    assert_eq!((error.message(), error.place()), ("no room", None));
+}
+
+#[test]
 fn records_without_timestamps_are_refused_by_windows_of_event_time() {
     let (environment, _) = warned();
     environment.from_collection(readings()).key_by(|reading| reading.meter).window(weeks()).aggregate(Count).collect();

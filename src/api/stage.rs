@@ -10,7 +10,7 @@ use super::push::{Batch, Node, Push};
 use crate::batch::Mark;
 use crate::error::{Error, Place, Result};
 use crate::time::Watermark;
-use crate::windowing::batch::{KeyedBatch, StageTimes};
+use crate::windowing::batch::KeyedBatch;
 use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
 use crate::windowing::output::{OutputTag, Places, Records, SideOutputs};
 use crate::windowing::{Data, Key};
@@ -92,6 +92,8 @@ pub(super) struct WindowStage<K, T, Out> {
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
     location: &'static Location<'static>,
+    /// Whoever takes the results wants them in the order of their places.
+    ordered: bool,
     records_in: u64,
     records_out: u64,
     fired_before_end: u64,
@@ -105,30 +107,11 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         instantiate: &mut Instantiate<'_>,
         location: &'static Location<'static>,
     ) -> Self {
-        let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
-        WindowStage { operator, next, drains, location, records_in: 0, records_out: 0, fired_before_end: 0 }
-    }
-
-    /// The operator's part of [`run`](AnyStage::run).
-    fn operate(
-        &mut self,
-        parts: Vec<Part>,
-        times: &StageTimes,
-        watermark: Watermark,
-        out: &mut Output<'_, Out>,
-    ) -> Result<()> {
-        self.operator.advance_clock(times.block.processing_time, times, out)?;
-        let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
-        for batch in in_order(batches) {
-            self.records_in += batch.len() as u64;
-            self.operator.process(batch, times, out)?;
-        }
-        if watermark == Watermark::MAX {
-            // As far as the records come; the end of the input is a move of its own.
-            self.operator.advance(times.after(), times, out)?;
-            self.fired_before_end = self.operator.counts().fired;
-        }
-        self.operator.advance(watermark, times, out)
+        instantiate.wants_order = false;
+        let next = node.instantiate(instantiate);
+        let ordered = instantiate.wants_order;
+        let drains = sides.instantiate(instantiate);
+        WindowStage { operator, next, drains, location, ordered, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
 }
 
@@ -142,12 +125,35 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()> {
         let times = context.times_of(number);
         let (mut results, mut sides) = (Records::default(), SideOutputs::default());
-        let mut out = Output { results: &mut results, sides: &mut sides };
-        self.operate(parts, &times, watermark, &mut out).map_err(|error| placed(error, self.location))?;
-        if !results.is_empty() {
-            self.records_out += results.values.len() as u64;
-            self.next.push(Batch::of_results(results), context)?;
+        let WindowStage { operator, next, records_in, records_out, fired_before_end, .. } = self;
+        // An error of what takes the results is not one of the window.
+        let mut taken = true;
+        let mut hand_on = |results: &mut Records<Out>| {
+            *records_out += results.len() as u64;
+            let handed = next.push(Batch::of_results(std::mem::take(results)), context);
+            taken &= handed.is_ok();
+            handed
+        };
+        let mut out = Output::new(&mut results, &mut sides).handing_on(self.ordered, &mut hand_on);
+        let operate = || {
+            operator.advance_clock(times.block.processing_time, &times, &mut out)?;
+            let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
+            for batch in in_order(batches) {
+                *records_in += batch.len() as u64;
+                operator.process(batch, &times, &mut out)?;
+            }
+            if watermark == Watermark::MAX {
+                // As far as the records come; the end of the input is a move of its own.
+                operator.advance(times.after(), &times, &mut out)?;
+                *fired_before_end = operator.counts().fired;
+            }
+            operator.advance(watermark, &times, &mut out)
+        };
+        let operated = operate();
+        if !results.is_empty() && operated.is_ok() {
+            hand_on(&mut results)?;
         }
+        operated.map_err(|error| if taken { placed(error, self.location) } else { error })?;
         self.next.end_block(context)?;
         self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))
     }

@@ -18,9 +18,8 @@ use crate::time::WatermarkStart;
 
 /// How often the job's thread looks up when nothing happens.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
-/// And when something was told of a block that was not complete yet: what a live input gives is not to wait for long.
-/// Each look that finds nothing doubles it.
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// The same where inputs are live: results wait no longer for it.
+const LIVE_INTERVAL: Duration = Duration::from_millis(5);
 /// A sleeping shard looks around at least this often, should a wake-up ever be missed.
 const SLEEP_LIMIT: Duration = Duration::from_millis(20);
 /// How long a shard waits for room in a queue before it tries again.
@@ -201,16 +200,18 @@ fn watch<S, O>(
 ) -> Result<()> {
     let mut outcome = Ok(());
     let mut next_look = Instant::now() + WATCH_INTERVAL;
-    let mut pause = WATCH_INTERVAL;
+    let interval = match progress.order() {
+        Order::LowestWatermark => WATCH_INTERVAL,
+        Order::Arrival => LIVE_INTERVAL,
+    };
     loop {
         // Read before the channel is: what these blocks gave is in the channel by now.
         let complete = progress.completed_by_all();
-        let mut next = match inbox.recv_timeout(pause) {
+        let mut next = match inbox.recv_timeout(interval) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        pause = if next.is_some() { FIRST_PAUSE } else { WATCH_INTERVAL.min(2 * pause) };
         while let Some(event) = next {
             match event {
                 Event::Told(what) => listener.told(what),
