@@ -189,8 +189,8 @@ impl StreamExecutionEnvironment {
         (std::mem::take(&mut building.graph), building.settings.clone())
     }
 
-    /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks, and
-    /// warnings.
+    /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks,
+    /// faults for which it would not run, and warnings.
     pub fn explain(&self) -> String {
         super::explain::program(&self.0.borrow().graph)
     }
