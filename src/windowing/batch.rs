@@ -43,6 +43,12 @@ impl StageTimes {
         let row = (place.cause / 2) as usize;
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
+    /// What makes a timer for `time` due that fires at `place`, in a move to `target`: where no record brings the
+    /// watermark so far, as at the end of the input, the move itself.
+    pub fn that_makes_due(&self, place: Place, time: EventTime, target: Watermark) -> Watermark {
+        let during = self.during(place);
+        if during.0 >= time { during.min(target) } else { target }
+    }
     /// Before a row of the block.
     #[inline]
     pub fn before_row(&self, row: u32) -> Watermark {
@@ -84,6 +90,19 @@ impl<K, T> KeyedBatch<K, T> {
     }
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+    /// The places of the rows ascend.
+    pub fn is_in_order(&self) -> bool {
+        match &self.places {
+            Places::From(_) => true,
+            Places::Rows(rows) => {
+                let pairs = rows.windows(2).zip(self.hashes.windows(2));
+                pairs
+                    .into_iter()
+                    .all(|(rows, hashes)| rows[0] < rows[1] || (rows[0] == rows[1] && hashes[0] <= hashes[1]))
+            }
+            Places::Each(_) => (0..self.len()).is_sorted_by_key(|row| self.place(row)),
+        }
     }
     /// The place of row `row` of the batch.
     #[inline]
