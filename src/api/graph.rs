@@ -28,22 +28,34 @@ pub(super) struct Instantiate<'a> {
     /// The side output whose consumers are made.
     pub side: Option<String>,
     pub gives: Vec<Gives>,
+    /// What was made so far wants records in the order of their places.
+    pub wants_order: bool,
 }
 
 impl Instantiate<'_> {
     /// Before the graph has any producer.
     pub fn new(ports: &mut Vec<Port>, (shard, shards): (usize, usize)) -> Instantiate<'_> {
-        Instantiate { from: Producer::Branch(0), ports, shard, shards, side: None, gives: Vec::new() }
+        Instantiate {
+            from: Producer::Branch(0),
+            ports,
+            shard,
+            shards,
+            side: None,
+            gives: Vec::new(),
+            wants_order: false,
+        }
     }
 
-    /// What is made gives to a sink.
-    pub fn gives_to(&mut self, sink: usize) {
+    /// What is made gives to a sink, which wants the records of a producer in order or does not.
+    pub fn gives_to(&mut self, sink: usize, in_order: bool) {
+        self.wants_order |= in_order;
         self.gives.push(Gives { from: self.from, side: self.side.clone(), sink });
     }
 
     /// A port through which the present producer reaches a stage: each way there is one of its own, so that records of
     /// one place come in the same order on any number of shards.
     pub fn port(&mut self, stage: usize) -> usize {
+        self.wants_order = true;
         self.ports.push(Port { stage, from: self.from });
         self.ports.len() - 1
     }

@@ -108,6 +108,8 @@ pub(super) struct WindowStage<K, T, Out> {
     operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
+    /// Whoever takes the results wants them in the order of their places.
+    ordered: bool,
     records_in: u64,
     records_out: u64,
     fired_before_end: u64,
@@ -120,8 +122,11 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         sides: &SideNodes,
         instantiate: &mut Instantiate<'_>,
     ) -> Self {
-        let (next, drains) = (node.instantiate(instantiate), sides.instantiate(instantiate));
-        WindowStage { operator, next, drains, records_in: 0, records_out: 0, fired_before_end: 0 }
+        instantiate.wants_order = false;
+        let next = node.instantiate(instantiate);
+        let ordered = instantiate.wants_order;
+        let drains = sides.instantiate(instantiate);
+        WindowStage { operator, next, drains, ordered, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
 }
 
@@ -129,22 +134,26 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()> {
         let times = context.times_of(number);
         let (mut results, mut sides) = (Records::default(), SideOutputs::default());
-        let mut out = Output { results: &mut results, sides: &mut sides };
-        self.operator.advance_clock(times.block.processing_time, &times, &mut out)?;
+        let WindowStage { operator, next, records_out, .. } = self;
+        let mut hand_on = |results: &mut Records<Out>| {
+            *records_out += results.len() as u64;
+            next.push(Batch::of_results(std::mem::take(results)), context)
+        };
+        let mut out = Output::new(&mut results, &mut sides).handing_on(self.ordered, &mut hand_on);
+        operator.advance_clock(times.block.processing_time, &times, &mut out)?;
         let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
         for batch in in_order(batches) {
             self.records_in += batch.len() as u64;
-            self.operator.process(batch, &times, &mut out)?;
+            operator.process(batch, &times, &mut out)?;
         }
         if watermark == Watermark::MAX {
             // As far as the records come; the end of the input is a move of its own.
-            self.operator.advance(times.after(), &times, &mut out)?;
-            self.fired_before_end = self.operator.counts().fired;
+            operator.advance(times.after(), &times, &mut out)?;
+            self.fired_before_end = operator.counts().fired;
         }
-        self.operator.advance(watermark, &times, &mut out)?;
+        operator.advance(watermark, &times, &mut out)?;
         if !results.is_empty() {
-            self.records_out += results.values.len() as u64;
-            self.next.push(Batch::of_results(results), context)?;
+            hand_on(&mut results)?;
         }
         self.next.end_block(context)?;
         self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))

@@ -205,12 +205,12 @@ impl<T: Data> DataStream<T> {
     /// `name`: the method of the program.
     #[track_caller]
     fn give(&self, name: &str, take: impl FnMut(T, EventTime) -> Result<()> + Send + 'static) {
-        self.attach_sink(each(take), name, |sink, _| Box::new(Give { sink }));
+        self.attach_sink(each(take), name, true, |sink, _| Box::new(Give { sink }));
     }
 
     /// Gives each record, with its timestamp in milliseconds, to a function of the shard that has it. `make` makes one
     /// for each producer of the stream on each shard, with its first record, and is told the number of the shard. This
-    /// saves the way to one thread, but there is no order between shards; and what such a function has done stays done
+    /// saves the way to one thread, but records come in no order; and what such a function has done stays done
     /// if the job fails.
     #[track_caller]
     pub fn add_parallel_sink<F>(&self, make: impl Fn(usize) -> F + Send + Sync + 'static)
@@ -218,7 +218,7 @@ impl<T: Data> DataStream<T> {
         F: FnMut(T, EventTime) -> Result<()> + Send + 'static,
     {
         let make = Arc::new(make);
-        self.attach_sink(Box::new(Elsewhere), "add_parallel_sink", move |_, shard| {
+        self.attach_sink(Box::new(Elsewhere), "add_parallel_sink", false, move |_, shard| {
             let make = make.clone();
             Box::new(Hand { make: move || make(shard), each: None })
         });
@@ -231,20 +231,22 @@ impl<T: Data> DataStream<T> {
         let location = Location::caller();
         let warnings = table.warnings().iter().map(|warning| super::warnings::placed(warning, location)).collect();
         self.environment.note_warnings(warnings);
-        self.attach_sink(Box::new(table), "sink_to", |sink, _| Box::new(Give { sink }));
+        self.attach_sink(Box::new(table), "sink_to", true, |sink, _| Box::new(Give { sink }));
     }
 
-    /// `name`: the method of the program. `make`: what takes the records on a shard, by the numbers of sink and shard.
+    /// `name`: the method of the program. `in_order`: the sink wants records in their order. `make`: what takes the
+    /// records on a shard, by the numbers of sink and shard.
     #[track_caller]
     fn attach_sink(
         &self,
         sink: Box<dyn AnySink>,
         name: &str,
+        in_order: bool,
         make: impl Fn(usize, usize) -> Box<dyn Push<T>> + Send + Sync + 'static,
     ) {
         let sink = self.environment.add_sink(sink, name, Location::caller());
         self.node.attach(move |instantiate| {
-            instantiate.gives_to(sink);
+            instantiate.gives_to(sink, in_order);
             make(sink, instantiate.shard)
         });
     }

@@ -18,6 +18,8 @@ use crate::time::WatermarkStart;
 
 /// How often the job's thread looks up when nothing happens.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
+/// The same where inputs are live: results wait no longer for it.
+const LIVE_INTERVAL: Duration = Duration::from_millis(5);
 /// A sleeping shard looks around at least this often, should a wake-up ever be missed.
 const SLEEP_LIMIT: Duration = Duration::from_millis(20);
 /// How long a shard waits for room in a queue before it tries again.
@@ -198,10 +200,14 @@ fn watch<S, O>(
 ) -> Result<()> {
     let mut outcome = Ok(());
     let mut next_look = Instant::now() + WATCH_INTERVAL;
+    let interval = match progress.order() {
+        Order::LowestWatermark => WATCH_INTERVAL,
+        Order::Arrival => LIVE_INTERVAL,
+    };
     loop {
         // Read before the channel is: what these blocks gave is in the channel by now.
         let complete = progress.completed_by_all();
-        let first = match inbox.recv_timeout(WATCH_INTERVAL) {
+        let first = match inbox.recv_timeout(interval) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,

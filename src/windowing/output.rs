@@ -91,6 +91,7 @@ impl<T> Records<T> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+    #[inline]
     pub fn push(&mut self, value: T, timestamp: EventTime, place: Place) {
         self.values.push(value);
         self.timestamps.push(timestamp);
@@ -151,6 +152,7 @@ pub struct SideOutputs {
 
 impl SideOutputs {
     /// What goes with the records that are output from now on.
+    #[inline]
     pub fn at(&mut self, timestamp: EventTime, place: Place) {
         (self.timestamp, self.place) = (timestamp, place);
     }

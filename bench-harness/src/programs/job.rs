@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -126,11 +125,12 @@ fn strategy(spec: &Spec) -> WatermarkStrategy<Event> {
         .with_timestamp_assigner(|event: &Event| event.time)
 }
 
+/// The columns that the jobs want: a table of the API is read as it is declared.
 fn table(spec: &Spec, file: &std::path::Path) -> Result<TableSource<Event>> {
     let ddl = format!(
         "SET 'pipeline.auto-watermark-interval' = '0';
          CREATE TABLE events (
-           ts TIMESTAMP(3), `key` BIGINT, `value` BIGINT, channel STRING,
+           ts TIMESTAMP(3), `key` BIGINT, `value` BIGINT,
            WATERMARK FOR ts AS ts - {}
          ) WITH ('connector' = 'filesystem', 'path' = '{}', 'format' = 'parquet')",
         spec.watermark_bound(),
@@ -249,13 +249,16 @@ where
     };
     match sink.end {
         End::Shards => {
-            let tally = Tally::new(sink.totals.clone());
-            results
-                .filter(move |result| {
-                    tally.add(row(result));
-                    false
-                })
-                .for_each(|_| ());
+            let totals = sink.totals.clone();
+            results.add_parallel_sink(move |_| {
+                let mut tally = Tally { whole: totals.clone(), own: Totals::default() };
+                move |result, _| {
+                    // The whole of it: the closure must own what is dropped behind the last record.
+                    let tally = &mut tally;
+                    tally.own.add(row(&result));
+                    Ok(())
+                }
+            });
         }
         End::Program => {
             let totals = sink.totals.clone();
@@ -264,44 +267,18 @@ where
     }
 }
 
-/// Adds rows up. Each shard has a copy, which it alone uses; what it has is added to the whole at its end.
+/// What one shard adds up; it is added to the whole at the shard's end.
 struct Tally {
     whole: Arc<Mutex<Totals>>,
-    rows: AtomicU64,
-    counts: AtomicU64,
-    sums: AtomicU64,
-    check: AtomicU64,
-}
-
-impl Tally {
-    fn new(whole: Arc<Mutex<Totals>>) -> Self {
-        let zero = || AtomicU64::new(0);
-        Tally { whole, rows: zero(), counts: zero(), sums: zero(), check: zero() }
-    }
-    fn add(&self, row: ResultRow) {
-        let mut one = Totals::default();
-        one.add(row);
-        // A plain sum: no other thread writes here.
-        let add = |sum: &AtomicU64, n: u64| sum.store(sum.load(Relaxed).wrapping_add(n), Relaxed);
-        add(&self.rows, one.result_rows);
-        add(&self.counts, one.sum_of_counts);
-        add(&self.sums, one.sum_of_sums as u64);
-        add(&self.check, one.check_sum);
-    }
-}
-
-impl Clone for Tally {
-    fn clone(&self) -> Self {
-        Tally::new(self.whole.clone())
-    }
+    own: Totals,
 }
 
 impl Drop for Tally {
     fn drop(&mut self) {
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.result_rows += self.rows.load(Relaxed);
-        whole.sum_of_counts += self.counts.load(Relaxed);
-        whole.sum_of_sums = whole.sum_of_sums.wrapping_add(self.sums.load(Relaxed) as i64);
-        whole.check_sum = whole.check_sum.wrapping_add(self.check.load(Relaxed));
+        whole.result_rows += self.own.result_rows;
+        whole.sum_of_counts += self.own.sum_of_counts;
+        whole.sum_of_sums = whole.sum_of_sums.wrapping_add(self.own.sum_of_sums);
+        whole.check_sum = whole.check_sum.wrapping_add(self.own.check_sum);
     }
 }

@@ -128,6 +128,9 @@ impl<T: Data> RecordSplit<T> for IteratorSplit<T> {
     }
 }
 
+/// Shards wait for each other's blocks, the less often the larger they are; records made at once are there at once.
+const BLOCK_BATCHES: u64 = 8;
+
 /// `count` records, each a function of its number: made on all shards side by side.
 pub struct GeneratorSource<F> {
     count: u64,
@@ -142,8 +145,11 @@ impl<F> GeneratorSource<F> {
 
 impl<T: Data, F: Fn(u64) -> T + Send + Sync + 'static> Source<T> for GeneratorSource<F> {
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn RecordSplit<T>>>> {
-        let split =
-            GeneratorSplit { count: self.count, rows: options.block_rows.max(1) as u64, make: self.make.clone() };
+        let split = GeneratorSplit {
+            count: self.count,
+            rows: options.block_rows.max(1) as u64 * BLOCK_BATCHES,
+            make: self.make.clone(),
+        };
         Ok(vec![Arc::new(split)])
     }
 }

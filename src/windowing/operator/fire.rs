@@ -86,7 +86,8 @@ impl<F, P> Firing<F, P> {
         let result = self.function.get_result(accumulator);
         self.fired += 1;
         let mut collector = Collector::new(out.results, timestamp, place);
-        self.process.process(key, &mut context, std::slice::from_ref(&result), &mut collector)
+        self.process.process(key, &mut context, std::slice::from_ref(&result), &mut collector)?;
+        out.hand_on()
     }
 }
 

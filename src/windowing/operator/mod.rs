@@ -24,10 +24,45 @@ use crate::windowing::evictor::Evictor;
 use crate::windowing::output::{OutputTag, Records, SideOutputs};
 use crate::windowing::window::Window;
 
+/// Results that an operator keeps before it hands them on: few enough to stay near the core.
+const RESULTS_KEPT: usize = 4_096;
+
+/// Takes many results.
+pub type HandOn<'a, Out> = dyn FnMut(&mut Records<Out>) -> Result<()> + 'a;
+
 /// Takes what an operator hands on.
 pub struct Output<'a, Out> {
     pub results: &'a mut Records<Out>,
     pub sides: &'a mut SideOutputs,
+    /// The results of a window are wanted in the order of their places; else any order of its keys will do.
+    pub ordered: bool,
+    hand_on: Option<&'a mut HandOn<'a, Out>>,
+}
+
+impl<'a, Out> Output<'a, Out> {
+    /// All results, in their order.
+    pub fn new(results: &'a mut Records<Out>, sides: &'a mut SideOutputs) -> Self {
+        Output { results, sides, ordered: true, hand_on: None }
+    }
+
+    /// Gives results to `hand_on` whenever there are many, which leaves none; the last are left behind.
+    #[must_use]
+    pub fn handing_on(mut self, ordered: bool, hand_on: &'a mut HandOn<'a, Out>) -> Self {
+        (self.ordered, self.hand_on) = (ordered, Some(hand_on));
+        self
+    }
+
+    /// For operators to call behind each firing.
+    ///
+    /// # Errors
+    /// Of whoever takes the results.
+    #[inline]
+    pub(super) fn hand_on(&mut self) -> Result<()> {
+        match &mut self.hand_on {
+            Some(hand_on) if self.results.len() >= RESULTS_KEPT => hand_on(self.results),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What an operator counts. Of one shard.

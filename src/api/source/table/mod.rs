@@ -48,7 +48,8 @@ pub struct TableSource<T> {
 
 impl<T: Data> TableSource<T> {
     /// `ddl`: `CREATE TABLE` with all that SQL knows of it, perhaps with `SET` before it. `convert` makes a record of a
-    /// row; an error of its ends the job, with the file and line of the row.
+    /// row; an error of its ends the job, with the file and line of the row. All columns of the DDL are decoded, so name
+    /// those that are wanted only; Parquet, Avro and JSON find them by their names.
     ///
     /// # Errors
     /// The DDL is wrong, with line and column in it.

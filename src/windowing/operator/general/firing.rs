@@ -122,7 +122,7 @@ where
             pane.contents = None;
             self.filled -= 1;
         }
-        Ok(())
+        out.hand_on()
     }
 
     /// These contents are no more.

@@ -1,15 +1,22 @@
 //! The keys of an operator that keeps slices: slots that several slices refer to, and an order of firing.
 
+use std::collections::VecDeque;
+
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::windowing::operator::index::KeyIndex;
+
+/// How many sweeps a key without a slice outlives: to take it out and in again costs more than several rows.
+const SWEEPS_KEPT: usize = 2;
 
 /// Keys by slot. A key is known as long as a slice has it, and a little longer: most keys come back in the next slice.
 pub(super) struct Keys<K> {
     index: KeyIndex<K>,
     of: Vec<Slot>,
-    /// Slots that lost their last slice before and since the last sweep.
-    idle: [Vec<u32>; 2],
+    /// Slots that lost their last slice, a list a sweep; the latest last.
+    idle: VecDeque<Vec<u32>>,
+    /// Those that lost it since the last sweep.
+    released: Vec<u32>,
     sweeps: u32,
     /// Known slots in the order of their hashes, but for those in `unordered`; some may be free by now.
     order: Vec<(KeyHash, u32)>,
@@ -32,7 +39,8 @@ impl<K: Eq + Clone> Keys<K> {
         Keys {
             index: KeyIndex::new(),
             of: Vec::new(),
-            idle: [Vec::new(), Vec::new()],
+            idle: VecDeque::new(),
+            released: Vec::new(),
             sweeps: 0,
             order: Vec::new(),
             unordered: Vec::new(),
@@ -46,8 +54,8 @@ impl<K: Eq + Clone> Keys<K> {
         self.of.len()
     }
     pub fn bytes(&self) -> usize {
-        let lists = [&self.idle[0], &self.idle[1], &self.unordered];
-        let lists: usize = lists.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
+        let lists = [&self.released, &self.unordered].into_iter().chain(&self.idle);
+        let lists: usize = lists.map(|list| list.capacity() * size_of::<u32>()).sum();
         let lists = lists + self.order.capacity() * size_of::<(KeyHash, u32)>();
         self.index.bytes() + self.of.capacity() * size_of::<Slot>() + lists
     }
@@ -95,21 +103,25 @@ impl<K: Eq + Clone> Keys<K> {
         of.holders -= 1;
         if of.holders == 0 {
             of.idle_since = self.sweeps;
-            self.idle[1].push(slot);
+            self.released.push(slot);
         }
     }
 
-    /// Forgets the keys that have been without a slice since the last sweep.
+    /// Forgets the keys that have been without a slice for [`SWEEPS_KEPT`] sweeps.
     pub fn sweep(&mut self) {
-        let [mut old, new] = std::mem::take(&mut self.idle);
-        for slot in old.drain(..) {
-            // One that was held again in the meantime is also among the new ones.
-            let of = self.of[slot as usize];
-            if of.holders == 0 && of.idle_since != self.sweeps {
-                self.removed |= self.index.remove(slot).is_some();
+        self.idle.push_back(std::mem::take(&mut self.released));
+        if self.idle.len() > SWEEPS_KEPT {
+            let mut old = self.idle.pop_front().unwrap_or_default();
+            let then = self.sweeps.wrapping_sub(SWEEPS_KEPT as u32);
+            for slot in old.drain(..) {
+                // One that was held again in the meantime is also in a later list.
+                let of = self.of[slot as usize];
+                if of.holders == 0 && of.idle_since == then {
+                    self.removed |= self.index.remove(slot).is_some();
+                }
             }
+            self.released = old;
         }
-        self.idle = [new, old];
         self.sweeps = self.sweeps.wrapping_add(1);
     }
 

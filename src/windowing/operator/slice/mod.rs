@@ -256,7 +256,8 @@ where
         if self.shape.is_single() {
             let Ok(at) = self.slices.find(end - 1) else { return Ok(()) };
             let column = &self.slices.at(at).column;
-            order(&mut self.keys, column.len(), |slots| slots.extend(column.slots()), &mut self.members);
+            let collect = |slots: &mut Vec<u32>| slots.extend(column.slots());
+            members(&mut self.keys, column.len(), out.ordered, collect, &mut self.members);
             let part = |slot| [column.get(slot), None];
             return emit::<K, T, W, F, P, Out>(&mut self.firing, &self.keys, &self.members, &moment, part, out);
         }
@@ -265,7 +266,8 @@ where
         self.assembly.prepare::<K, T, F>(end, &mut parts);
         let (assembly, slices) = (&self.assembly, &self.slices);
         let entries = assembly.entries(slices);
-        order(&mut self.keys, entries, |slots| assembly.slots(slices, slots), &mut self.members);
+        let collect = |slots: &mut Vec<u32>| assembly.slots(slices, slots);
+        members(&mut self.keys, entries, out.ordered, collect, &mut self.members);
         let mut seen = 0;
         let part = |slot| assembly.parts(slices, slot, &mut seen);
         emit::<K, T, W, F, P, Out>(&mut self.firing, &self.keys, &self.members, &moment, part, out)?;
@@ -321,21 +323,24 @@ where
     }
 }
 
-/// Puts the slots of a window's keys into `members`, in the order of firing; perhaps others among them. `entries`: how
-/// many `collect` will look at.
-fn order<K: Eq + Clone>(
+/// Puts the slots of a window's keys into `members`; perhaps others among them. `entries`: how many `collect` will look
+/// at. `ordered`: in the order of their hashes.
+fn members<K: Eq + Clone>(
     keys: &mut Keys<K>,
     entries: usize,
+    ordered: bool,
     collect: impl FnOnce(&mut Vec<u32>),
     members: &mut Vec<u32>,
 ) {
     members.clear();
     // Sorting a few beats looking at all keys.
-    if entries * 4 >= keys.slots() {
+    if ordered && entries * 4 >= keys.slots() {
         return members.extend(keys.ordered());
     }
     collect(members);
-    keys.sort(members);
+    if ordered {
+        keys.sort(members);
+    }
 }
 
 /// Fires a window for the keys at `slots` that have a part of it.

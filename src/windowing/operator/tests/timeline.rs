@@ -99,7 +99,7 @@ pub fn run(
     let mut outcomes = Vec::new();
     for Block { rows, times } in blocks {
         let (mut results, mut sides) = (Records::default(), SideOutputs::default());
-        let mut out = Output { results: &mut results, sides: &mut sides };
+        let mut out = Output::new(&mut results, &mut sides);
         operator.advance_clock(times.block.processing_time, times, &mut out).unwrap();
         let (mut batch, mut places, mut size) = (KeyedBatch::default(), Vec::new(), 1 + random.below(most));
         for (number, row) in (0..).zip(rows).filter(|(_, row)| takes(row.key)) {

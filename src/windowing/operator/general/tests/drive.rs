@@ -75,7 +75,7 @@ impl Shards {
             let rows = block.rows.iter().enumerate();
             let own: Vec<_> = rows.filter(|(_, (element, _))| key_hash(&element.k) % count == shard).collect();
             let (mut records, mut sides) = (Records::default(), SideOutputs::default());
-            let mut out = Output { results: &mut records, sides: &mut sides };
+            let mut out = Output::new(&mut records, &mut sides);
             operator.advance_clock(block.clock, &times, &mut out)?;
             let mut rest = &own[..];
             while !rest.is_empty() {
