@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::context::{Context, Part};
 use super::graph::Instantiate;
 use super::push::{Batch, Node, Push};
-use crate::batch::Mark;
 use crate::error::{Error, Result};
 use crate::time::Watermark;
 use crate::windowing::batch::KeyedBatch;
@@ -177,33 +176,5 @@ fn in_order<K, T>(mut batches: Vec<KeyedBatch<K, T>>) -> Vec<KeyedBatch<K, T>> {
     if batches.len() < 2 && batches.iter().all(KeyedBatch::is_in_order) {
         return batches;
     }
-    let mut rows = Vec::with_capacity(batches.iter().map(KeyedBatch::len).sum());
-    for batch in batches {
-        let KeyedBatch { keys, hashes, values, timestamps, places, marks } = batch;
-        let mut marks = marks.into_iter().peekable();
-        let columns = keys.into_iter().zip(hashes).zip(values.into_iter().zip(timestamps)).enumerate();
-        // A row keeps what the marks before it say when others of its cause come to lie before it.
-        let mut reached = Watermark::MIN;
-        rows.extend(columns.map(|(row, ((key, hash), (value, timestamp)))| {
-            reached = marks.next_if(|mark| mark.row as usize == row).map_or(reached, |mark| mark.watermark);
-            (places.of(row, hash), key, value, timestamp, reached)
-        }));
-    }
-    rows.sort_by_key(|row| row.0);
-    let mut merged = KeyedBatch::default();
-    let mut merged_places = Vec::with_capacity(rows.len());
-    let mut marked = Watermark::MIN;
-    for (row, (place, key, value, timestamp, watermark)) in rows.into_iter().enumerate() {
-        if watermark > marked {
-            merged.marks.push(Mark { row: row as u32, watermark });
-            marked = watermark;
-        }
-        merged.keys.push(key);
-        merged.hashes.push(place.hash);
-        merged.values.push(value);
-        merged.timestamps.push(timestamp);
-        merged_places.push(place);
-    }
-    merged.places = Places::Each(merged_places);
-    vec![merged]
+    vec![KeyedBatch::merge(batches, Places::of)]
 }
