@@ -207,6 +207,7 @@ impl<T: Data> AnySplit for TimedSplit<T> {
 
     fn read(&self, block: usize, entry: u8) -> Result<AnyBlock> {
         let mut block = self.split.read_from(block, entry)?;
+        check_lengths(&block)?;
         let timestamps = self.timestamps(&mut block);
         let timed = Timed { values: block.values, timestamps, watermarks: block.watermarks };
         Ok(AnyBlock { bytes: block.bytes, malformed: block.malformed, ..self.block(timed) })
@@ -250,6 +251,18 @@ impl<T: Data> AnySplit for TimedSplit<T> {
         }
         BlockTimes { before, after: current, processing_time: EventTime::MIN }
     }
+}
+
+/// One timestamp and one watermark a record, where there are any.
+fn check_lengths<T>(block: &SourceBlock<T>) -> Result<()> {
+    let records = block.values.len();
+    for (what, given) in [("timestamps", &block.timestamps), ("watermarks", &block.watermarks)] {
+        if let Some(given) = given.as_ref().filter(|given| given.len() != records) {
+            let message = format!("a source gave a block of {records} records with {} {what}", given.len());
+            return Err(Error::usage(message).help("give one for each record of the block, or None for all of them"));
+        }
+    }
+    Ok(())
 }
 
 struct Chain<T> {

@@ -52,14 +52,12 @@ impl Instantiate<'_> {
         self.gives.push(Gives { from: self.from, side: self.side.clone(), sink });
     }
 
-    /// The port through which the present producer reaches a stage.
+    /// A port through which the present producer reaches a stage: each way there is one of its own, so that records of
+    /// one place come in the same order on any number of shards.
     pub fn port(&mut self, stage: usize) -> usize {
-        let port = Port { stage, from: self.from };
         self.wants_order = true;
-        self.ports.iter().position(|known| *known == port).unwrap_or_else(|| {
-            self.ports.push(port);
-            self.ports.len() - 1
-        })
+        self.ports.push(Port { stage, from: self.from });
+        self.ports.len() - 1
     }
 }
 

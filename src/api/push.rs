@@ -1,5 +1,6 @@
 //! Chains: what is done with records on the shard that has them, a batch at a time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::Context;
@@ -33,28 +34,66 @@ pub(super) trait Push<T>: Send {
     fn end_block(&mut self, context: &mut Context<'_>) -> Result<()>;
 }
 
-type Consumer<T> = Arc<dyn Fn(&mut Instantiate<'_>) -> Box<dyn Push<T>> + Send + Sync>;
+type MakePush<T> = Arc<dyn Fn(&mut Instantiate<'_>) -> Box<dyn Push<T>> + Send + Sync>;
+
+struct Consumer<T> {
+    make: MakePush<T>,
+    /// Whether anything comes of the records that it takes.
+    is_used: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl<T> Clone for Consumer<T> {
+    fn clone(&self) -> Self {
+        Consumer { make: self.make.clone(), is_used: self.is_used.clone() }
+    }
+}
 
 /// A stream in the graph: what takes its records, to be made anew for every shard.
 pub(super) struct Node<T> {
     consumers: Mutex<Vec<Consumer<T>>>,
+    /// Watermarks were assigned to its stream: the records go on from another node.
+    moved: AtomicBool,
 }
 
 impl<T: Data> Node<T> {
     pub fn new() -> Arc<Self> {
-        Arc::new(Node { consumers: Mutex::new(Vec::new()) })
+        Arc::new(Node { consumers: Mutex::new(Vec::new()), moved: AtomicBool::new(false) })
     }
-    pub fn attach(&self, consumer: impl Fn(&mut Instantiate<'_>) -> Box<dyn Push<T>> + Send + Sync + 'static) {
-        self.consumers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(consumer));
+    fn consumers(&self) -> Vec<Consumer<T>> {
+        self.consumers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    fn add(&self, consumer: Consumer<T>) {
+        self.consumers.lock().unwrap_or_else(PoisonError::into_inner).push(consumer);
+    }
+    /// The records end there, in a sink or a window.
+    pub fn attach(&self, make: impl Fn(&mut Instantiate<'_>) -> Box<dyn Push<T>> + Send + Sync + 'static) {
+        self.add(Consumer { make: Arc::new(make), is_used: Arc::new(|| true) });
+    }
+    /// The records go on to `next`.
+    pub fn attach_before<U: Data>(
+        &self,
+        next: &Arc<Node<U>>,
+        make: impl Fn(&mut Instantiate<'_>) -> Box<dyn Push<T>> + Send + Sync + 'static,
+    ) {
+        let next = next.clone();
+        self.add(Consumer { make: Arc::new(make), is_used: Arc::new(move || next.is_taken()) });
+    }
+    /// Watermarks were assigned to the stream.
+    pub fn set_moved(&self) {
+        self.moved.store(true, Ordering::Relaxed);
     }
     /// Whether anybody takes the records.
     pub fn is_used(&self) -> bool {
-        !self.consumers.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.consumers().iter().any(|consumer| (consumer.is_used)())
+    }
+    /// As [`is_used`](Self::is_used); what a function makes of records may also be left lying, but not if it goes on
+    /// from elsewhere.
+    fn is_taken(&self) -> bool {
+        self.is_used() || (self.consumers().is_empty() && !self.moved.load(Ordering::Relaxed))
     }
     /// What takes the records, on one shard and from one producer.
     pub fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Box<dyn Push<T>> {
-        let consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut made: Vec<_> = consumers.iter().map(|consumer| consumer(instantiate)).collect();
+        let mut made: Vec<_> = self.consumers().iter().map(|consumer| (consumer.make)(instantiate)).collect();
         match made.len() {
             1 => made.remove(0),
             _ => Box::new(Fanout(made)),

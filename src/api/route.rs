@@ -45,10 +45,21 @@ impl<K, T> Default for Owned<K, T> {
 impl<K, T> Owned<K, T> {
     fn take(&mut self) -> Option<KeyedBatch<K, T>> {
         let Owned { mut batch, places, .. } = mem::take(self);
-        batch.places = match places {
-            Kept::Rows(rows) => Places::Rows(rows),
-            Kept::Each(places) => Places::Each(places),
+        let sorted = match places {
+            Kept::Rows(rows) => {
+                batch.places = Places::Rows(rows);
+                true
+            }
+            Kept::Each(places) => {
+                let sorted = places.is_sorted();
+                batch.places = Places::Each(places);
+                sorted
+            }
         };
+        if !sorted {
+            // An operator may be asked for results of timers behind those of elements that come later.
+            batch = KeyedBatch::merge(vec![batch], Places::own);
+        }
         (!batch.is_empty()).then_some(batch)
     }
     fn reserve(&mut self, rows: usize) {

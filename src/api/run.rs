@@ -21,6 +21,7 @@ use crate::job::RunOptions;
 use crate::job::drive::{Course, Events, Listener, drive};
 use crate::key::KeyGroups;
 use crate::shard::Layout;
+use crate::source::Extent;
 use crate::time::WatermarkStart;
 
 /// How a program runs, beside its graph.
@@ -73,9 +74,12 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
     let shards = settings.options.shards.clamp(1, settings.key_groups as usize);
     let order = order_of(&graph);
     let splits = Arc::new(guarded(|| open(&graph, settings, order))?);
-    let notices: BTreeSet<String> = splits.iter().flat_map(|(_, split)| split.notices()).collect();
+    let asked =
+        guarded(|| Ok(splits.iter().map(|(_, split)| (split.extent(), split.bytes(), split.notices())).collect()));
+    let asked: Vec<(Extent, u64, Vec<String>)> = asked?;
+    let notices: BTreeSet<&String> = asked.iter().flat_map(|(.., notices)| notices).collect();
     notices.iter().for_each(|text| (watcher.notice)(text));
-    watcher.read.bytes_total.store(splits.iter().map(|(_, split)| split.bytes()).sum(), Ordering::Relaxed);
+    watcher.read.bytes_total.store(asked.iter().map(|(_, bytes, _)| bytes).sum(), Ordering::Relaxed);
     let (mut flows, events) = (Vec::new(), Events::new());
     let mut found = Vec::new();
     for shard in 0..shards {
@@ -88,14 +92,14 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
     }
     let branches = splits.iter().map(|(branch, _)| *branch).collect();
     let layout = Arc::new(Layout::new(&found, graph.stages.len(), graph.branches.len(), branches));
-    let extents = splits.iter().map(|(_, split)| split.extent()).collect();
+    let extents = asked.iter().map(|(extent, ..)| *extent).collect();
     let course = Course { layout, extents, start: WatermarkStart::DataStream, order };
     let options = RunOptions { shards, ..settings.options.clone() };
     let sinks = std::mem::take(&mut graph.sinks);
     let mut ordered = Ordered { sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), started, watcher };
     let alone = splits.len() == 1 || order == Order::Arrival;
     let begin = |wake: &_| splits.iter().for_each(|(_, split)| split.start(wake, alone));
-    let ran = ordered.begin().and_then(|()| drive(course, &options, flows, begin, events, &mut ordered));
+    let ran = ordered.begin().and_then(|()| guarded(|| drive(course, &options, flows, begin, events, &mut ordered)));
     ordered.end(ran).map_err(cancelled)?;
     let of_run = super::warnings::of_run(&graph.stages, &ordered.outcomes);
     of_run.iter().for_each(|warning| (watcher.notice)(warning));
@@ -221,7 +225,10 @@ impl Listener<Told, Outcome> for Ordered<'_> {
         guarded(|| self.give(blocks))
     }
     fn look(&mut self) -> Result<()> {
-        (self.watcher.progress)(&JobProgress::new(&self.watcher.read, self.started));
-        Ok(())
+        let progress = JobProgress::new(&self.watcher.read, self.started);
+        guarded(|| {
+            (self.watcher.progress)(&progress);
+            Ok(())
+        })
     }
 }

@@ -8,7 +8,7 @@ use super::push::{Batch, Push};
 use crate::error::{Error, Result};
 use crate::time::EventTime;
 use crate::windowing::Data;
-use crate::windowing::output::{Place, Places};
+use crate::windowing::output::Place;
 
 /// A sink of some type. It gets the batches of all shards in the order of one machine.
 ///
@@ -45,13 +45,6 @@ impl<T: Data> Push<T> for Give {
     }
 }
 
-fn place(places: &Places, row: usize) -> Place {
-    match places {
-        Places::Each(places) => places[row],
-        _ => places.of(row, 0),
-    }
-}
-
 /// The records of all batches in the order of their places.
 pub(super) fn in_order<T: Data>(batches: Vec<Box<dyn Any + Send>>) -> Result<Vec<(T, EventTime)>> {
     let mut rows: Vec<(Place, T, EventTime)> = Vec::new();
@@ -59,7 +52,7 @@ pub(super) fn in_order<T: Data>(batches: Vec<Box<dyn Any + Send>>) -> Result<Vec
         let batch: Box<Batch<T>> = batch.downcast().map_err(|_| Error::internal("records of another sink's type"))?;
         let Batch { values, timestamps, places } = *batch;
         let timed = values.into_iter().zip(timestamps).enumerate();
-        rows.extend(timed.map(|(row, (value, timestamp))| (place(&places, row), value, timestamp)));
+        rows.extend(timed.map(|(row, (value, timestamp))| (places.own(row, 0), value, timestamp)));
     }
     rows.sort_by_key(|row| row.0);
     Ok(rows.into_iter().map(|(_, value, timestamp)| (value, timestamp)).collect())

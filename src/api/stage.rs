@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::context::{Context, Part};
 use super::graph::Instantiate;
 use super::push::{Batch, Node, Push};
-use crate::batch::Mark;
 use crate::error::{Error, Place, Result};
 use crate::time::Watermark;
 use crate::windowing::batch::KeyedBatch;
@@ -52,23 +51,41 @@ trait Drain: Send {
 
 type MakeDrain = Arc<dyn Fn(&mut Instantiate<'_>) -> Box<dyn Drain> + Send + Sync>;
 
+/// A side output that somebody takes.
+#[derive(Clone)]
+struct SideNode {
+    tag: u64,
+    /// A [`Node`] of the tag's type.
+    node: Arc<dyn Any + Send + Sync>,
+    make: MakeDrain,
+}
+
 /// The side outputs of a stage that somebody takes.
 #[derive(Clone, Default)]
-pub(super) struct SideNodes(Arc<Mutex<Vec<MakeDrain>>>);
+pub(super) struct SideNodes(Arc<Mutex<Vec<SideNode>>>);
 
 impl SideNodes {
-    pub fn attach<X: Data>(&self, tag: &OutputTag<X>, node: Arc<Node<X>>) {
-        let tag = tag.clone();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(move |instantiate| {
+    /// The stream of a tag's records: one, however often it is asked for.
+    pub fn node<X: Data>(&self, tag: &OutputTag<X>) -> Arc<Node<X>> {
+        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = nodes.iter().find(|side| side.tag == tag.id());
+        if let Some(node) = known.and_then(|side| side.node.clone().downcast().ok()) {
+            return node;
+        }
+        let (node, tag) = (Node::new(), tag.clone());
+        let (id, next) = (tag.id(), node.clone());
+        let make: MakeDrain = Arc::new(move |instantiate| {
             instantiate.side = Some(tag.name().to_string());
-            let next = node.instantiate(instantiate);
+            let next = next.instantiate(instantiate);
             instantiate.side = None;
             Box::new(SideDrain { tag: tag.clone(), next })
-        }));
+        });
+        nodes.push(SideNode { tag: id, node: node.clone(), make });
+        node
     }
     fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Vec<Box<dyn Drain>> {
         let made = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        made.iter().map(|make| make(instantiate)).collect()
+        made.iter().map(|side| (side.make)(instantiate)).collect()
     }
 }
 
@@ -168,34 +185,13 @@ fn typed<K: Key, T: Data>(rows: Box<dyn Any + Send>) -> Result<KeyedBatch<K, T>>
     Ok(*rows)
 }
 
-/// The rows of all senders in the order of their places, where there are several: only rows that are themselves
-/// results come from more than one shard.
+/// The rows of all senders in the order of their places: by cause, then by the hash of the key. Several senders have rows
+/// only where these are results, or come on several ways; one alone has them in another order where one row has become
+/// several.
 fn in_order<K, T>(mut batches: Vec<KeyedBatch<K, T>>) -> Vec<KeyedBatch<K, T>> {
     batches.retain(|batch| !batch.is_empty());
-    if batches.len() < 2 {
+    if batches.len() < 2 && batches.iter().all(KeyedBatch::is_in_order) {
         return batches;
     }
-    let mut rows = Vec::with_capacity(batches.iter().map(KeyedBatch::len).sum());
-    for batch in batches {
-        let KeyedBatch { keys, hashes, values, timestamps, places, marks } = batch;
-        let mut marks = marks.into_iter().peekable();
-        let columns = keys.into_iter().zip(hashes).zip(values.into_iter().zip(timestamps)).enumerate();
-        rows.extend(columns.map(|(row, ((key, hash), (value, timestamp)))| {
-            let mark = marks.next_if(|mark| mark.row as usize == row).map(|mark| mark.watermark);
-            (places.of(row, hash), key, value, timestamp, mark)
-        }));
-    }
-    rows.sort_by_key(|row| row.0);
-    let mut merged = KeyedBatch::default();
-    let mut merged_places = Vec::with_capacity(rows.len());
-    for (row, (place, key, value, timestamp, mark)) in rows.into_iter().enumerate() {
-        merged.marks.extend(mark.map(|watermark| Mark { row: row as u32, watermark }));
-        merged.keys.push(key);
-        merged.hashes.push(place.hash);
-        merged.values.push(value);
-        merged.timestamps.push(timestamp);
-        merged_places.push(place);
-    }
-    merged.places = Places::Each(merged_places);
-    vec![merged]
+    vec![KeyedBatch::merge(batches, Places::of)]
 }

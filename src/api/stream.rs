@@ -71,8 +71,7 @@ impl<T: Data> SingleOutputStreamOperator<T> {
     }
     /// The records that the operator gave to `tag`: late elements, or those that its function put there.
     pub fn get_side_output<X: Data>(&self, tag: &OutputTag<X>) -> DataStream<X> {
-        let node = Node::new();
-        self.sides.attach(tag, node.clone());
+        let node = self.sides.node(tag);
         DataStream { environment: self.stream.environment.clone(), node, origin: None }
     }
 }
@@ -86,7 +85,7 @@ impl<T: Data> DataStream<T> {
     pub fn map<U: Data>(&self, function: impl Fn(T) -> U + Clone + Send + Sync + 'static) -> DataStream<U> {
         let node = Node::new();
         let (next, mapped) = (node.clone(), function.clone());
-        self.node.attach(move |instantiate| {
+        self.node.attach_before(&node, move |instantiate| {
             Box::new(Map { function: function.clone(), next: next.instantiate(instantiate) })
         });
         let origin = self.origin.as_ref().map(|origin| origin.then(move |value, out| out.push(mapped(value))));
@@ -97,7 +96,7 @@ impl<T: Data> DataStream<T> {
     pub fn filter(&self, predicate: impl Fn(&T) -> bool + Clone + Send + Sync + 'static) -> DataStream<T> {
         let node = Node::new();
         let (next, keep) = (node.clone(), predicate.clone());
-        self.node.attach(move |instantiate| {
+        self.node.attach_before(&node, move |instantiate| {
             Box::new(Filter { predicate: predicate.clone(), next: next.instantiate(instantiate) })
         });
         let keep = move |value: T, out: &mut Vec<T>| out.extend(Some(value).filter(&keep));
@@ -111,22 +110,25 @@ impl<T: Data> DataStream<T> {
     ) -> DataStream<U> {
         let node = Node::new();
         let (next, mapped) = (node.clone(), function.clone());
-        self.node.attach(move |instantiate| {
+        self.node.attach_before(&node, move |instantiate| {
             Box::new(FlatMap { function: function.clone(), next: next.instantiate(instantiate) })
         });
         self.derived(node, self.origin.as_ref().map(|origin| origin.then(mapped)))
     }
 
-    /// The records of all these streams. Its watermark is the lowest of theirs.
-    ///
-    /// # Panics
-    /// If they are not of one environment.
+    /// The records of all these streams, which must be of one environment. Its watermark is the lowest of theirs.
+    #[track_caller]
     pub fn union(&self, others: &[&DataStream<T>]) -> DataStream<T> {
         let node = Node::new();
         for stream in std::iter::once(self).chain(others.iter().copied()) {
-            assert!(self.environment.is(&stream.environment), "streams of two environments can't be united");
+            if !self.environment.is(&stream.environment) {
+                let fault = Error::usage("streams of two environments can't be united")
+                    .help("make both from one StreamExecutionEnvironment; clones of it are the same one");
+                self.environment.note_fault(Some(fault), Location::caller());
+                continue;
+            }
             let next = node.clone();
-            stream.node.attach(move |instantiate| next.instantiate(instantiate));
+            stream.node.attach_before(&node, move |instantiate| next.instantiate(instantiate));
         }
         self.derived(node, None)
     }
@@ -143,6 +145,7 @@ impl<T: Data> DataStream<T> {
                 .help("give it to from_source, or use another strategy here");
             self.environment.note_fault(Some(fault), location);
         }
+        self.node.set_moved();
         match &self.origin {
             Some(Origin { number, name, source }) => self.environment.add_branch(Arc::new(Branch {
                 name: name.clone(),

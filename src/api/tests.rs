@@ -1,5 +1,6 @@
 //! Programs from end to end.
 
+mod graphs;
 mod jobs;
 mod processing_time;
 #[cfg(feature = "sql")]

@@ -207,18 +207,19 @@ fn watch<S, O>(
     loop {
         // Read before the channel is: what these blocks gave is in the channel by now.
         let complete = progress.completed_by_all();
-        let mut next = match inbox.recv_timeout(interval) {
+        let first = match inbox.recv_timeout(interval) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        while let Some(event) = next {
+        // No more than were in the channel: what comes while the listener is slow would pile up here.
+        let others = (1..EVENTS).map_while(|_| inbox.try_recv().ok());
+        for event in first.into_iter().chain(others) {
             match event {
                 Event::Told(what) => listener.told(what),
                 Event::Ended(Ok(result)) => listener.ended(result),
                 Event::Ended(Err(error)) => fail(&mut outcome, Err(error), progress),
             }
-            next = inbox.try_recv().ok();
         }
         if outcome.is_ok() {
             fail(&mut outcome, listener.release(complete), progress);

@@ -43,6 +43,12 @@ impl StageTimes {
         let row = (place.cause / 2) as usize;
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
+    /// What makes a timer for `time` due that fires at `place`, in a move to `target`: where no record brings the
+    /// watermark so far, as at the end of the input, the move itself.
+    pub fn that_makes_due(&self, place: Place, time: EventTime, target: Watermark) -> Watermark {
+        let during = self.during(place);
+        if during.0 >= time { during.min(target) } else { target }
+    }
     /// Before a row of the block.
     #[inline]
     pub fn before_row(&self, row: u32) -> Watermark {
@@ -84,6 +90,51 @@ impl<K, T> KeyedBatch<K, T> {
     }
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+    /// The places of the rows ascend.
+    pub fn is_in_order(&self) -> bool {
+        match &self.places {
+            Places::From(_) => true,
+            Places::Rows(rows) => {
+                let pairs = rows.windows(2).zip(self.hashes.windows(2));
+                pairs
+                    .into_iter()
+                    .all(|(rows, hashes)| rows[0] < rows[1] || (rows[0] == rows[1] && hashes[0] <= hashes[1]))
+            }
+            Places::Each(_) => (0..self.len()).is_sorted_by_key(|row| self.place(row)),
+        }
+    }
+    /// The rows of all in the order of their places, stable among equals. `place`: of a row of these places whose key
+    /// has this hash.
+    pub fn merge(batches: Vec<Self>, place: impl Fn(&Places, usize, KeyHash) -> Place) -> Self {
+        let mut rows = Vec::with_capacity(batches.iter().map(KeyedBatch::len).sum());
+        for batch in batches {
+            let KeyedBatch { keys, hashes, values, timestamps, places, marks } = batch;
+            let mut marks = marks.into_iter().peekable();
+            let columns = keys.into_iter().zip(hashes).zip(values.into_iter().zip(timestamps)).enumerate();
+            // A row keeps what the marks before it say when others of its cause come to lie before it.
+            let mut reached = Watermark::MIN;
+            rows.extend(columns.map(|(row, ((key, hash), (value, timestamp)))| {
+                reached = marks.next_if(|mark| mark.row as usize == row).map_or(reached, |mark| mark.watermark);
+                (place(&places, row, hash), (key, hash), value, timestamp, reached)
+            }));
+        }
+        rows.sort_by_key(|row| row.0);
+        let (mut merged, mut marked) = (KeyedBatch::default(), Watermark::MIN);
+        let mut places = Vec::with_capacity(rows.len());
+        for (row, (place, (key, hash), value, timestamp, watermark)) in rows.into_iter().enumerate() {
+            if watermark > marked {
+                merged.marks.push(Mark { row: row as u32, watermark });
+                marked = watermark;
+            }
+            merged.keys.push(key);
+            merged.hashes.push(hash);
+            merged.values.push(value);
+            merged.timestamps.push(timestamp);
+            places.push(place);
+        }
+        merged.places = Places::Each(places);
+        merged
     }
     /// The place of row `row` of the batch.
     #[inline]

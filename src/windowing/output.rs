@@ -53,6 +53,13 @@ impl Places {
         }
     }
 
+    /// As [`of`](Self::of), but where records have causes of their own, with the hash of these.
+    pub fn own(&self, index: usize, hash: KeyHash) -> Place {
+        match self {
+            Places::Each(places) => places[index],
+            _ => self.of(index, hash),
+        }
+    }
     /// Those of some of the rows; a row may be named several times.
     pub fn select(&self, rows: &[u32]) -> Places {
         match self {

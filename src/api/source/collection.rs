@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::blocks::Blocks;
 use super::{OpenOptions, RecordSplit, Source, SourceBlock};
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::source::Extent;
 use crate::windowing::Data;
 
@@ -80,7 +81,7 @@ impl<T> Puller<T> {
 
     /// The next block, if there is one, and whether it is the last.
     fn block(&mut self, rows: usize) -> (Option<Result<Vec<T>>>, bool) {
-        let mut values = Vec::with_capacity(rows);
+        let mut values = Vec::with_capacity(rows.min(limits::BATCH_ROWS_DEFAULT));
         values.extend(self.next.take());
         while values.len() < rows {
             match self.pull() {

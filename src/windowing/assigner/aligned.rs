@@ -7,6 +7,9 @@ use crate::time::EventTime;
 use crate::windowing::span::Span;
 use crate::windowing::window::TimeWindow;
 
+/// Windows of one element at most, as in Flink.
+const WINDOWS_PER_ELEMENT_MAX: i64 = 10_000_000;
+
 /// Windows of `size` that start at every `offset_ms + k * step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Aligned {
@@ -37,6 +40,17 @@ impl Aligned {
             windows.push(TimeWindow::new(at, at.wrapping_add(size)));
             start = at.checked_sub(step);
         }
+    }
+
+    /// An element may be in many windows, but not in more than anybody can wait for.
+    pub(super) fn check_windows(&self, assigner: &str, step: &str) -> Result<()> {
+        let count = self.size.ms() / self.step.ms();
+        if count <= WINDOWS_PER_ELEMENT_MAX {
+            return Ok(());
+        }
+        let message =
+            format!("each element would be in {count} windows of {assigner}; {WINDOWS_PER_ELEMENT_MAX} at most");
+        Err(Error::usage(message).help(format!("mind the order, size before {step}; choose a longer {step}")))
     }
 
     /// The one window that holds `time` where windows follow each other without gaps.

@@ -54,6 +54,7 @@ fn check(aligned: &Aligned, assigner: &str) -> Result<()> {
             format!("the size of {assigner} must be a multiple of the step, but {size} ms is none of {step} ms");
         return Err(Error::usage(message).help("mind the order, size before step; choose a step that divides the size"));
     }
+    aligned.check_windows(assigner, "step")?;
     check_offset(assigner, aligned.offset_ms, "size", size)
 }
 

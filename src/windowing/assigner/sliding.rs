@@ -3,15 +3,12 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::time::{EventTime, Grid};
 use crate::windowing::assigner::aligned::{Aligned, check_timestamp};
 use crate::windowing::assigner::{AssignerContext, NonMerging, WindowAssigner};
 use crate::windowing::trigger::{EventTimeTrigger, ProcessingTimeTrigger};
 use crate::windowing::window::TimeWindow;
-
-/// Windows of one element at most, as in Flink.
-const WINDOWS_PER_ELEMENT_MAX: i64 = 10_000_000;
 
 /// Sliding windows of event time. Default trigger: [`EventTimeTrigger`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +47,7 @@ impl SlidingProcessingTimeWindows {
 
 fn check(aligned: &Aligned, assigner: &str) -> Result<()> {
     aligned.check(assigner, "slide")?;
-    let count = aligned.size.ms() / aligned.step.ms();
-    if count <= WINDOWS_PER_ELEMENT_MAX {
-        return Ok(());
-    }
-    let message = format!("each element would be in {count} windows of {assigner}; {WINDOWS_PER_ELEMENT_MAX} at most");
-    Err(Error::usage(message).help("mind the order, size before slide; choose a longer slide"))
+    aligned.check_windows(assigner, "slide")
 }
 
 fn describe(aligned: &Aligned, assigner: &str) -> String {

@@ -26,10 +26,16 @@ impl<W: Window> Moment<W> {
         Ok(Moment { window, pane, watermark, place })
     }
 
-    /// When the watermark reaches the end of the window.
-    pub fn on_time(window: TimeWindow, pane: PaneInfo, times: &StageTimes, hash: KeyHash) -> Result<Self> {
-        let place = times.place_of_timer(window.max_timestamp(), hash);
-        Moment::new(window, pane, times.during(place), place)
+    /// When the watermark reaches the end of the window, on its way to `target`.
+    pub fn on_time(
+        window: TimeWindow,
+        pane: PaneInfo,
+        (times, target): (&StageTimes, Watermark),
+        hash: KeyHash,
+    ) -> Result<Self> {
+        let end = window.max_timestamp();
+        let place = times.place_of_timer(end, hash);
+        Moment::new(window, pane, times.that_makes_due(place, end, target), place)
     }
 }
 

@@ -32,7 +32,8 @@ impl ContinuousEventTimeTrigger {
         next: &mut Option<EventTime>,
         context: &mut TriggerContext<'_>,
     ) {
-        let time = start.wrapping_add(self.interval.ms()).min(window.max_timestamp());
+        // Flink's sum wraps around: near the end of time it would begin at the other end and fire for ever.
+        let time = start.saturating_add(self.interval.ms()).min(window.max_timestamp());
         *next = Some(time);
         context.register_event_time_timer(time);
     }

@@ -20,6 +20,31 @@ use super::{AHEAD, GeneralOperator};
 /// Before all places of timers.
 const FIRST: Place = Place { cause: 0, time: EventTime::MIN, hash: 0 };
 
+/// How many timers may fire in one move beyond those that were there, each at or before the time of one before it.
+const PATIENCE: usize = 1_000_000;
+
+/// Notices a trigger whose timers make it register timers in the past without end.
+struct Patience {
+    highest: EventTime,
+    left: usize,
+}
+
+impl Patience {
+    /// With so many timers registered when time moves.
+    fn new(timers: usize) -> Self {
+        Patience { highest: EventTime::MIN, left: timers.saturating_mul(100).saturating_add(PATIENCE) }
+    }
+    /// A timer for this time fires.
+    fn bears(&mut self, time: EventTime) -> bool {
+        if time > self.highest {
+            self.highest = time;
+        } else {
+            self.left -= 1;
+        }
+        self.left > 0
+    }
+}
+
 /// Why a trigger was asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cause {
@@ -91,7 +116,8 @@ where
         let left = self.contents.buffered(contents);
         (pane.fired, pane.unseen) = (pane.fired.saturating_add(1), false);
         self.counts.fired += 1;
-        self.counts.buffered_elements -= held.saturating_sub(left) as u64;
+        // An evictor may only take out, but nobody keeps it from more.
+        self.counts.buffered_elements = (self.counts.buffered_elements + left as u64).saturating_sub(held as u64);
         if C::BUFFERS && left == 0 {
             pane.contents = None;
             self.filled -= 1;
@@ -165,7 +191,7 @@ where
         times: &StageTimes,
         out: &mut Output<'_, C::Out>,
     ) -> Result<()> {
-        let mut last = FIRST;
+        let (mut last, mut patience) = (FIRST, Patience::new(self.event_timers.count()));
         for number in 0_usize.. {
             let Some(timer) = self.event_timers.pop_until(target.0) else {
                 break;
@@ -176,16 +202,19 @@ where
             let Some(at) = self.claim(TimeDomain::EventTime, &timer) else {
                 continue;
             };
+            if !patience.bears(timer.time) {
+                return Err(self.restless());
+            }
             // A timer in the past is due when the watermark moves.
-            let due = timer.time.max(before.0.saturating_add(1));
-            let due = times.place_of_timer(due, timer.hash);
+            let due_at = timer.time.max(before.0.saturating_add(1));
+            let due = times.place_of_timer(due_at, timer.hash);
             let place = Place { time: timer.time, ..due };
             // One that a timer behind it registered comes behind that.
             let place = place.max(last);
             last = place;
             let before = if place.cause == 0 { before } else { times.before(place).max(before) };
             // What the trigger and the function see depends on the place alone, not on how far time moves at once.
-            let now = times.during(due).max(Watermark(timer.time)).min(target);
+            let now = times.that_makes_due(due, due_at, target);
             self.watermark = now.max(self.watermark);
             let cause = Cause::Timer { domain: TimeDomain::EventTime, time: timer.time, before: before.0, place };
             self.fire_timer(timer, at, cause, out)?;
@@ -196,16 +225,27 @@ where
     /// Fires the timers up to the clock, which was at `before`.
     pub(super) fn fire_clock_timers(&mut self, before: EventTime, out: &mut Output<'_, C::Out>) -> Result<()> {
         let (domain, mut last) = (TimeDomain::ProcessingTime, FIRST);
+        let mut patience = Patience::new(self.clock_timers.count());
         while let Some(timer) = self.clock_timers.pop_until(self.clock) {
             let Some(at) = self.claim(domain, &timer) else {
                 continue;
             };
+            if !patience.bears(timer.time) {
+                return Err(self.restless());
+            }
             let place = Place::of_timer(0, timer.time, timer.hash).max(last);
             last = place;
             let cause = Cause::Timer { domain, time: timer.time, before, place };
             self.fire_timer(timer, at, cause, out)?;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn restless(&self) -> Error {
+        let trigger = self.trigger.describe();
+        Error::usage(format!("{trigger} registers a timer in the past whenever such a timer fires, without end"))
+            .help("in on_event_time and on_processing_time register timers behind the time of the one that fires")
     }
 
     /// Takes a timer off its window; `None` if it is no longer registered.

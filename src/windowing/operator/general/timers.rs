@@ -3,7 +3,7 @@
 //! A window's own set is the truth. The queue may hold more: a timer that was deleted, or whose window is gone, stays
 //! in it until its time has come and is then passed over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::key::KeyHash;
 use crate::time::EventTime;
@@ -19,7 +19,8 @@ pub(super) struct TimerSet {
     domains: [TimeDomain; NEAR],
     /// How many of those are in use.
     len: u8,
-    more: Option<Box<TimerSet>>,
+    /// The others. Some triggers register one for every element.
+    more: Option<Box<BTreeSet<(TimeDomain, EventTime)>>>,
 }
 
 impl Default for TimerSet {
@@ -35,7 +36,7 @@ impl TimerSet {
     }
 
     fn holds(&self, domain: TimeDomain, time: EventTime) -> bool {
-        self.near(domain, time).is_some() || self.more.as_ref().is_some_and(|more| more.holds(domain, time))
+        self.near(domain, time).is_some() || self.more.as_ref().is_some_and(|more| more.contains(&(domain, time)))
     }
 
     /// False if the timer was there already.
@@ -54,14 +55,14 @@ impl TimerSet {
             (self.times[at], self.domains[at]) = (time, domain);
             self.len += 1;
         } else {
-            self.more.get_or_insert_default().push(domain, time);
+            self.more.get_or_insert_default().insert((domain, time));
         }
     }
 
     /// False if there was no such timer.
     pub fn remove(&mut self, domain: TimeDomain, time: EventTime) -> bool {
         let Some(at) = self.near(domain, time) else {
-            return self.more.as_mut().is_some_and(|more| more.remove(domain, time));
+            return self.more.as_mut().is_some_and(|more| more.remove(&(domain, time)));
         };
         self.len -= 1;
         let last = usize::from(self.len);
@@ -138,6 +139,9 @@ impl<W: Ord> TimerQueue<W> {
         &self.due[self.due.len().saturating_sub(count)..]
     }
 
+    pub fn count(&self) -> usize {
+        self.len
+    }
     pub fn bytes(&self) -> usize {
         self.len * size_of::<Timer<W>>()
     }

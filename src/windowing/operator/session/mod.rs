@@ -51,8 +51,8 @@ where
     of: PhantomData<fn() -> Out>,
 }
 
-/// A session that fires: its maximum timestamp, its key's hash and slot.
-type Due = (EventTime, KeyHash, u32);
+/// A session that fires: its maximum timestamp, its key's hash, its start, and the key's slot.
+type Due = (EventTime, KeyHash, EventTime, u32);
 
 impl<K, T, A, F, P, Out> SessionOperator<K, T, A, F, P, Out>
 where
@@ -223,7 +223,7 @@ where
             session.timer = EventTime::MAX;
             let end = session.window.max_timestamp();
             if end > before.0 && end <= self.watermark.0 {
-                due.push((end, self.keys.hash(slot), slot));
+                due.push((end, self.keys.hash(slot), session.window.start, slot));
             } else {
                 self.put_off(slot, end);
             }
@@ -257,12 +257,12 @@ where
     }
 
     fn fire(&mut self, due: &[Due], times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        for &(end, hash, slot) in due {
+        for &(end, hash, _, slot) in due {
             let Some(session) = self.sessions[slot as usize].with_end(end) else { continue };
             let Some(key) = self.keys.key(slot) else { continue };
             let pane = PaneInfo { timing: PaneTiming::OnTime, index: session.fired };
             session.fired += 1;
-            let moment = Moment::on_time(session.window, pane, times, hash)?;
+            let moment = Moment::on_time(session.window, pane, (times, self.watermark), hash)?;
             self.firing.fire::<K, T, A::Window, Out>(key, &session.accumulator, &moment, hash, out)?;
             self.put_off(slot, end);
         }

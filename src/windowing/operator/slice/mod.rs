@@ -252,7 +252,7 @@ where
     /// Fires the window with this end for all its keys.
     fn fire(&mut self, end: i64, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
         let pane = PaneInfo { timing: PaneTiming::OnTime, index: 0 };
-        let moment = Moment::on_time(self.shape.window(end), pane, times, 0)?;
+        let moment = Moment::on_time(self.shape.window(end), pane, (times, self.watermark), 0)?;
         if self.shape.is_single() {
             let Ok(at) = self.slices.find(end - 1) else { return Ok(()) };
             let column = &self.slices.at(at).column;
