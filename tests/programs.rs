@@ -307,6 +307,18 @@ fn faults_of_a_program_name_its_line_and_a_remedy() {
 }
 
 #[test]
+fn a_stream_with_and_without_watermarks_is_refused_where_they_are_assigned() {
+    let environment = StreamExecutionEnvironment::new();
+    let stream = environment.from_collection(readings());
+    stream.collect();
+    let line = line!() + 1;
+    stream.assign_timestamps_and_watermarks(timed()).collect();
+    let error = environment.execute().unwrap_err();
+    assert!(error.message().contains("with and without the watermarks"), "{error}");
+    assert_eq!(error.place().unwrap().line, u64::from(line), "{error}");
+}
+
+#[test]
 fn an_error_behind_a_window_is_not_placed_at_the_window() {
     let (environment, _) = warned();
     let counts = keyed(&environment).window(weeks()).aggregate(Count);
