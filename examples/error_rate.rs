@@ -68,16 +68,6 @@ impl Trigger<Request, TimeWindow> for ErrorsTrigger {
         Ok(TriggerResult::fire_if(time == window.max_timestamp()))
     }
 
-    fn on_processing_time(
-        &self,
-        _time: i64,
-        _window: &TimeWindow,
-        _errors: &mut u32,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
-
     fn clear(&self, window: &TimeWindow, _errors: &mut u32, context: &mut TriggerContext<'_>) {
         context.delete_event_time_timer(window.max_timestamp());
     }

@@ -83,15 +83,6 @@ impl Trigger<Reading, TimeWindow> for DoublingTrigger {
     ) -> Result<TriggerResult> {
         Ok(TriggerResult::fire_if(time == window.max_timestamp()))
     }
-    fn on_processing_time(
-        &self,
-        _time: i64,
-        _window: &TimeWindow,
-        _highest: &mut Option<i64>,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn clear(&self, window: &TimeWindow, highest: &mut Option<i64>, context: &mut TriggerContext<'_>) {
         *highest = None;
         context.delete_event_time_timer(window.max_timestamp());

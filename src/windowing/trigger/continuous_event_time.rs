@@ -80,15 +80,6 @@ impl<T, W: Window> Trigger<T, W> for ContinuousEventTimeTrigger {
         }
         Ok(TriggerResult::fire_if(due))
     }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _next: &mut Option<EventTime>,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn can_merge(&self) -> bool {
         true
     }

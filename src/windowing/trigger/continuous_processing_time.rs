@@ -56,15 +56,6 @@ impl<T, W: Window> Trigger<T, W> for ContinuousProcessingTimeTrigger {
         }
         Ok(TriggerResult::Continue)
     }
-    fn on_event_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _next: &mut Option<EventTime>,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn on_processing_time(
         &self,
         time: EventTime,

@@ -38,24 +38,6 @@ impl<T, W: Window> Trigger<T, W> for CountTrigger {
         }
         Ok(TriggerResult::fire_if(full))
     }
-    fn on_event_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _count: &mut u64,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _count: &mut u64,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn can_merge(&self) -> bool {
         true
     }

@@ -61,24 +61,6 @@ where
         }
         Ok(TriggerResult::fire_if(fires.unwrap_or(false)))
     }
-    fn on_event_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _last: &mut Option<T>,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _last: &mut Option<T>,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn clear(&self, _window: &W, last: &mut Option<T>, _context: &mut TriggerContext<'_>) {
         *last = None;
     }

@@ -59,15 +59,6 @@ impl<T, W: Window> Trigger<T, W> for EarlyCountTrigger {
         let ended = time == window.max_timestamp();
         Ok(if ended && self.purges { TriggerResult::FireAndPurge } else { TriggerResult::fire_if(ended) })
     }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _count: &mut u64,
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn can_merge(&self) -> bool {
         true
     }
