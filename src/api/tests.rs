@@ -1,5 +1,6 @@
 //! Programs from end to end.
 
+mod edges;
 mod graphs;
 mod jobs;
 mod processing_time;

@@ -1,34 +1,42 @@
-//! The end of time: windows on a grid whose end is beyond the last timestamp that there is.
+//! The ends of time: windows on a grid that begin before the first timestamp that there is, or end beyond the last.
 //!
-//! In Flink such an end wraps around, so the window is complete at the first watermark. Slices know no such windows; they
-//! are left to the general operator, which is made with the first element that has one. Of windows that overlap, an
-//! element whose first window does not wrap is in those alone that do not.
+//! In Flink such a start or end wraps around: the window is complete at the first watermark. Slices know no such windows;
+//! they are left to the general operator, which is made with the first element that has no others. Of windows that
+//! overlap, an element is in those alone that do not wrap, if there are any.
 
 use crate::batch::Mark;
 use crate::error::Result;
-use crate::time::{EventTime, Grid, Watermark};
+use crate::time::{EventTime, Grid, Watermark, window_start};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::operator::{KeyedWindowOperator, MarkRule, OperatorCounts, Output};
 use crate::windowing::output::{Places, Records};
 use crate::windowing::{Data, Key};
 
-/// `within` for all elements but those at the end of time.
+/// `within` for all elements but those at the ends of time.
 pub struct WithEdge<S, G, M> {
     within: S,
     beyond: Option<G>,
     make: M,
-    /// The last time that has a window within time.
-    last: EventTime,
+    /// The first and the last time that have a window within time.
+    times: (EventTime, EventTime),
     reached: Watermark,
 }
 
 impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
     pub fn new(grid: Grid, within: S, make: M) -> Self {
-        let room = if grid.cumulates { grid.slice } else { grid.size };
-        // Of the last window that starts early enough to end within time.
-        let start = crate::time::window_start(EventTime::MAX - room, grid.offset, grid.slide);
-        let last = if grid.cumulates { grid.slice_of(EventTime::MAX) - 1 } else { start + (grid.size - 1) };
-        WithEdge { within, beyond: None, make, last, reached: Watermark::MIN }
+        let first = window_start(EventTime::MIN + (grid.slide - 1), grid.offset, grid.slide);
+        let last = match grid.cumulates {
+            true => grid.slice_of(EventTime::MAX) - 1,
+            false => window_start(EventTime::MAX - grid.size, grid.offset, grid.slide) + (grid.size - 1),
+        };
+        // Nor where the distance from the offset has no number: Flink's wraps around there too.
+        let first = first.max(EventTime::MIN + grid.offset.rem_euclid(grid.slide));
+        let last = last.min(EventTime::MAX + grid.offset.min(0));
+        WithEdge { within, beyond: None, make, times: (first, last), reached: Watermark::MIN }
+    }
+
+    fn is_within(&self, timestamp: EventTime) -> bool {
+        timestamp >= self.times.0 && timestamp <= self.times.1
     }
 
     fn split<K, T>(&self, batch: KeyedBatch<K, T>, times: &StageTimes) -> [KeyedBatch<K, T>; 2] {
@@ -39,7 +47,7 @@ impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
         for (row, ((key, hash), (value, timestamp))) in
             keys.into_iter().zip(hashes).zip(values.into_iter().zip(timestamps)).enumerate()
         {
-            let (beyond, place) = (usize::from(timestamp > self.last), from.of(row, hash));
+            let (beyond, place) = (usize::from(!self.is_within(timestamp)), from.of(row, hash));
             let part = &mut parts[beyond];
             let mark = marks.next_if(|mark| mark.row as usize == row).map(|mark| mark.watermark);
             // The general operator wants to know of every move.
@@ -68,7 +76,7 @@ where
     M: Fn() -> G + Send,
 {
     fn process(&mut self, batch: KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        if batch.timestamps.iter().all(|&timestamp| timestamp <= self.last) {
+        if batch.timestamps.iter().all(|&timestamp| self.is_within(timestamp)) {
             return self.within.process(batch, times, out);
         }
         let [within, beyond] = self.split(batch, times);
