@@ -20,6 +20,7 @@ pub(super) struct TimerSet {
     /// How many of those are in use.
     len: u8,
     /// The others. Some triggers register one for every element.
+    #[expect(clippy::box_collection, reason = "windows are many, and most have no further timers")]
     more: Option<Box<BTreeSet<(TimeDomain, EventTime)>>>,
 }
 
