@@ -275,9 +275,11 @@ fn an_error_of_an_assigner_of_ones_own_ends_the_job() {
     let environment = StreamExecutionEnvironment::new();
     let far = Reading { meter: "a", value: 1, time: i64::MAX / 2 };
     let stream = environment.from_collection([far]).assign_timestamps_and_watermarks(timed());
+    let line = line!() + 1;
     stream.key_by(|reading| reading.meter).window(CalendarMonths).aggregate(Count).collect();
     let error = environment.execute().unwrap_err();
     assert!(error.message().contains("is in no calendar month"), "{error}");
+    assert_eq!(error.place().unwrap().line, u64::from(line), "{error}");
 }
 
 #[test]
@@ -305,11 +307,33 @@ fn faults_of_a_program_name_its_line_and_a_remedy() {
 }
 
 #[test]
+fn a_stream_with_and_without_watermarks_is_refused_where_they_are_assigned() {
+    let environment = StreamExecutionEnvironment::new();
+    let stream = environment.from_collection(readings());
+    stream.collect();
+    let line = line!() + 1;
+    stream.assign_timestamps_and_watermarks(timed()).collect();
+    let error = environment.execute().unwrap_err();
+    assert!(error.message().contains("with and without the watermarks"), "{error}");
+    assert_eq!(error.place().unwrap().line, u64::from(line), "{error}");
+}
+
+#[test]
+fn an_error_behind_a_window_is_not_placed_at_the_window() {
+    let (environment, _) = warned();
+    let counts = keyed(&environment).window(weeks()).aggregate(Count);
+    counts.add_parallel_sink(|_| |_, _| Err(Error::data("no room")));
+    let error = environment.execute().unwrap_err();
+    assert_eq!((error.message(), error.place()), ("no room", None));
+}
+
+#[test]
 fn records_without_timestamps_are_refused_by_windows_of_event_time() {
     let (environment, _) = warned();
     environment.from_collection(readings()).key_by(|reading| reading.meter).window(weeks()).aggregate(Count).collect();
     let error = environment.execute().unwrap_err();
     assert!(error.message().contains("timestamp") && error.remedy().is_some(), "{error:?}");
+    assert_eq!(error.place().unwrap().file, "tests/programs.rs", "{error:?}");
 }
 
 /// A fresh environment that keeps its warnings, and a keyed stream of readings.
@@ -418,11 +442,71 @@ fn windows_without_a_key_are_warned_of() {
 }
 
 #[test]
+fn lateness_where_nothing_is_late_is_warned_of() {
+    let (environment, warnings) = warned();
+    let all = keyed(&environment).window(GlobalWindows::create()).trigger(CountTrigger::of(1));
+    all.allowed_lateness(Duration::from_secs(5)).aggregate(Count).collect();
+    environment.execute().unwrap();
+    let warnings = warnings.borrow();
+    assert!(warnings.len() == 1 && warnings[0].starts_with("no element is ever late for Global"), "{warnings:#?}");
+}
+
+#[test]
+fn windows_that_wait_for_the_clock_are_warned_of_once() {
+    let (environment, warnings) = warned();
+    environment.set_clock(ManualClock::new());
+    let line = line!() + 1;
+    keyed(&environment).window(TumblingProcessingTimeWindows::of(Duration::from_secs(60))).aggregate(Count).collect();
+    assert_warns(&environment, &warnings, ("waited for the clock when the input ended", line));
+}
+
+#[test]
 fn a_program_of_counts_by_key_is_warned_of_nothing() {
     let (environment, warnings) = warned();
     keyed(&environment).window(weeks()).aggregate(Count).collect();
     environment.execute().unwrap();
     assert!(warnings.borrow().is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn explain_tells_why_a_program_would_not_run() {
+    let environment = StreamExecutionEnvironment::new();
+    let line = line!() + 1;
+    keyed(&environment).window(TumblingEventTimeWindows::of(Duration::ZERO)).aggregate(Count).collect();
+    let text = environment.explain();
+    assert!(text.contains("fault: the size of TumblingEventTimeWindows must be positive, not 0 ms\n"), "{text}");
+    assert!(text.contains(&format!("tests/programs.rs:{line}\n")), "{text}");
+}
+
+#[test]
+fn windows_by_number_need_no_key() {
+    let (environment, _) = warned();
+    let numbers = environment.from_sequence(1, 5);
+    let pairs = numbers.count_window_all(2).aggregate(Sum::of(|n: &i64| *n)).map(|sum| sum.value).collect();
+    let last = numbers.count_window_all_sliding(3, 2);
+    let last = last.aggregate_apply(Sum::of(|n: &i64| *n), |(), context, sum, out| {
+        out.collect((context.pane().index, *sum));
+        Ok(())
+    });
+    let last = last.collect();
+    environment.execute().unwrap();
+    assert_eq!((pairs.take(), last.take()), (vec![3, 7], vec![(0, 3), (1, 9)]));
+}
+
+#[test]
+fn tags_of_one_name_and_type_are_one_side_output() {
+    let environment = StreamExecutionEnvironment::new();
+    let late = || OutputTag::<Reading>::new("late");
+    let first = readings()[0].clone();
+    let far = Reading { time: first.time + 365 * 86_400_000, ..first.clone() };
+    let stream = environment.from_collection([far, first.clone()]).assign_timestamps_and_watermarks(timed());
+    let windows = stream.key_by(|reading| reading.meter).window(weeks()).side_output_late_data(&late());
+    let counts = windows.aggregate(Count);
+    let taken = counts.get_side_output(&late()).collect();
+    let of_another_type = counts.get_side_output(&OutputTag::<i64>::new("late")).collect();
+    environment.execute().unwrap();
+    assert_eq!(taken.take().iter().map(|reading| reading.time).collect::<Vec<_>>(), [first.time]);
+    assert!(of_another_type.take().is_empty());
 }
 
 #[test]

@@ -189,8 +189,8 @@ impl StreamExecutionEnvironment {
         (std::mem::take(&mut building.graph), building.settings.clone())
     }
 
-    /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks, and
-    /// warnings.
+    /// The program in words: sources, window operators (which of the three serves each, and what they keep), sinks,
+    /// faults for which it would not run, and warnings.
     pub fn explain(&self) -> String {
         super::explain::program(&self.0.borrow().graph)
     }
@@ -251,12 +251,17 @@ impl Graph {
         let mut origins: Vec<usize> = self.branches.iter().map(|branch| branch.origin()).collect();
         origins.sort_unstable();
         if let Some(twice) = origins.windows(2).find(|pair| pair[0] == pair[1]) {
-            let name = self.branches.iter().find(|b| b.origin() == twice[0]).map_or("", |branch| branch.name());
-            return Err(Error::usage(format!(
-                "the stream of source `{name}` is used with and without the watermarks assigned to it, or with two \
-                 assignments"
+            let last = self.branches.iter().rfind(|branch| branch.origin() == twice[0]);
+            let fault = Error::usage(format!(
+                "the stream of source `{}` is used with and without the watermarks assigned to it, or with two \
+                 assignments",
+                last.map_or("", |branch| branch.name())
             ))
-            .help("assign timestamps and watermarks once, and use the stream that this gives"));
+            .help("assign timestamps and watermarks once, and use the stream that this gives");
+            return Err(match last {
+                Some(branch) => placed(fault, branch.card().location),
+                None => fault,
+            });
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What `explain` says of a program: its sources, window operators, sinks, and what it had better be told.
+//! What `explain` says of a program: its sources, window operators, sinks, faults, and what it had better be told.
 
 use std::fmt::Write as _;
 use std::panic::Location;
@@ -188,6 +188,15 @@ pub(super) fn program(graph: &Graph) -> String {
             None => name(&give.from),
         });
         card.write(number, &listed(from), &mut out);
+    }
+    for fault in &graph.faults {
+        let mut block = Block::new(&mut out, &format!("fault: {}", fault.message()));
+        if let Some(place) = fault.place() {
+            block.line("-->", &format!("{}:{}", place.file, place.line));
+        }
+        if let Some(remedy) = fault.remedy() {
+            block.line("help:", remedy);
+        }
     }
     for warning in graph.warnings.iter().cloned().chain(warnings::of_graph(graph)) {
         let mut lines = warning.lines();

@@ -17,6 +17,7 @@ use crate::windowing::{Data, Key};
 type Connect = Rc<dyn Fn(usize, MarkRule)>;
 
 /// A stream whose records of equal keys are on one shard, in their order.
+#[must_use = "a keyed stream does nothing before it has a window"]
 pub struct KeyedStream<K, T> {
     pub(super) environment: StreamExecutionEnvironment,
     pub(super) connect: Connect,

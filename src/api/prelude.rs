@@ -7,7 +7,8 @@ pub use super::source::{GeneratorSource, IteratorSource, StreamSender, channel};
 pub use super::source::{Row, TableSource};
 pub use super::{
     Collected, DataStream, JobClient, JobExecutionResult, KeyedStream, ManualClock, OperatorKind,
-    SingleOutputStreamOperator, StreamExecutionEnvironment, WatermarkStrategy, WindowedStream,
+    SingleOutputStreamOperator, StreamExecutionEnvironment, WatermarkGenerator, WatermarkOutput, WatermarkStrategy,
+    WindowedStream,
 };
 #[cfg(feature = "sql")]
 pub use super::{RowBuilder, TableSink};
@@ -19,3 +20,4 @@ pub use crate::windowing::function::*;
 pub use crate::windowing::output::{Collector, OutputTag};
 pub use crate::windowing::trigger::*;
 pub use crate::windowing::window::*;
+pub use crate::windowing::{Data, Key};

@@ -1,12 +1,13 @@
 //! A window operator in the graph, on one shard: rows from all senders in, results on to the next chain.
 
 use std::any::Any;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::{Context, Part};
 use super::graph::Instantiate;
 use super::push::{Batch, Node, Push};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::time::Watermark;
 use crate::windowing::batch::KeyedBatch;
 use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
@@ -107,6 +108,7 @@ pub(super) struct WindowStage<K, T, Out> {
     operator: Box<dyn KeyedWindowOperator<K, T, Out>>,
     next: Box<dyn Push<Out>>,
     drains: Vec<Box<dyn Drain>>,
+    location: &'static Location<'static>,
     /// Whoever takes the results wants them in the order of their places.
     ordered: bool,
     records_in: u64,
@@ -120,40 +122,55 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         node: &Node<Out>,
         sides: &SideNodes,
         instantiate: &mut Instantiate<'_>,
+        location: &'static Location<'static>,
     ) -> Self {
         instantiate.wants_order = false;
         let next = node.instantiate(instantiate);
         let ordered = instantiate.wants_order;
         let drains = sides.instantiate(instantiate);
-        WindowStage { operator, next, drains, ordered, records_in: 0, records_out: 0, fired_before_end: 0 }
+        WindowStage { operator, next, drains, location, ordered, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
+}
+
+/// An error that names no place has that of the window in the program.
+fn placed(error: Error, location: &Location<'_>) -> Error {
+    let (line, column) = (u64::from(location.line()), u64::from(location.column()));
+    error.at_place(Place { file: location.file().to_string(), line, column, length: 0 })
 }
 
 impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()> {
         let times = context.times_of(number);
         let (mut results, mut sides) = (Records::default(), SideOutputs::default());
-        let WindowStage { operator, next, records_out, .. } = self;
+        let WindowStage { operator, next, records_in, records_out, fired_before_end, .. } = self;
+        // An error of what takes the results is not one of the window.
+        let mut taken = true;
         let mut hand_on = |results: &mut Records<Out>| {
             *records_out += results.len() as u64;
-            next.push(Batch::of_results(std::mem::take(results)), context)
+            let handed = next.push(Batch::of_results(std::mem::take(results)), context);
+            taken &= handed.is_ok();
+            handed
         };
         let mut out = Output::new(&mut results, &mut sides).handing_on(self.ordered, &mut hand_on);
-        operator.advance_clock(times.block.processing_time, &times, &mut out)?;
-        let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
-        for batch in in_order(batches) {
-            self.records_in += batch.len() as u64;
-            operator.process(batch, &times, &mut out)?;
-        }
-        if watermark == Watermark::MAX {
-            // As far as the records come; the end of the input is a move of its own.
-            operator.advance(times.after(), &times, &mut out)?;
-            self.fired_before_end = operator.counts().fired;
-        }
-        operator.advance(watermark, &times, &mut out)?;
-        if !results.is_empty() {
+        let operate = || {
+            operator.advance_clock(times.block.processing_time, &times, &mut out)?;
+            let batches = parts.into_iter().filter_map(|part| part.rows).map(typed).collect::<Result<Vec<_>>>()?;
+            for batch in in_order(batches) {
+                *records_in += batch.len() as u64;
+                operator.process(batch, &times, &mut out)?;
+            }
+            if watermark == Watermark::MAX {
+                // As far as the records come; the end of the input is a move of its own.
+                operator.advance(times.after(), &times, &mut out)?;
+                *fired_before_end = operator.counts().fired;
+            }
+            operator.advance(watermark, &times, &mut out)
+        };
+        let operated = operate();
+        if !results.is_empty() && operated.is_ok() {
             hand_on(&mut results)?;
         }
+        operated.map_err(|error| if taken { placed(error, self.location) } else { error })?;
         self.next.end_block(context)?;
         self.drains.iter_mut().try_for_each(|drain| drain.drain(&mut sides, context))
     }

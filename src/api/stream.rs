@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::branch::Branch;
 use super::environment::StreamExecutionEnvironment;
-use super::keyed::KeyedStream;
+use super::keyed::{CountWindows, KeyedStream, SlidingCountWindows};
 use super::push::{Filter, FlatMap, Map, Node, Push};
 use super::sink::{AnySink, Collected, Elsewhere, Give, Hand, each};
 use super::source::{MappedSource, Source};
@@ -36,6 +36,7 @@ impl<T> Clone for Origin<T> {
 }
 
 /// Records of one type. A handle: clones are the same stream, which any number of consumers may take.
+#[must_use = "a stream goes nowhere before it has a sink: collect, for_each, sink or print"]
 pub struct DataStream<T> {
     pub(super) environment: StreamExecutionEnvironment,
     pub(super) node: Arc<Node<T>>,
@@ -51,6 +52,7 @@ impl<T> Clone for DataStream<T> {
 }
 
 /// The results of a window operator, which may have side outputs.
+#[must_use = "results go nowhere before they have a sink: collect, for_each, sink or print"]
 pub struct SingleOutputStreamOperator<T> {
     stream: DataStream<T>,
     sides: SideNodes,
@@ -172,7 +174,23 @@ impl<T: Data> DataStream<T> {
     /// Windows over all records: one shard does the work.
     #[track_caller]
     pub fn window_all<A: WindowAssigner<T>>(&self, assigner: A) -> WindowedStream<(), T, A, A::DefaultTrigger> {
-        KeyedStream::new(self.clone(), |_: &T| (), true).window(assigner)
+        self.unkeyed().window(assigner)
+    }
+
+    /// Windows of `size` elements each, without a key: one shard does the work.
+    #[track_caller]
+    pub fn count_window_all(&self, size: u64) -> CountWindows<(), T> {
+        self.unkeyed().count_window(size)
+    }
+
+    /// The last `size` elements, every `slide` elements, without a key: one shard does the work.
+    #[track_caller]
+    pub fn count_window_all_sliding(&self, size: u64, slide: u64) -> SlidingCountWindows<(), T> {
+        self.unkeyed().count_window_sliding(size, slide)
+    }
+
+    fn unkeyed(&self) -> KeyedStream<(), T> {
+        KeyedStream::new(self.clone(), |_: &T| (), true)
     }
 
     /// Keeps the records for the program: see [`Collected`].

@@ -49,6 +49,14 @@ pub(super) fn of_window(card: &OperatorCard, facts: WindowFacts) -> Vec<String> 
         };
         warn(what, "an aggregate without an evictor keeps one accumulator in their place");
     }
+    if !card.event_time && (card.allowed_lateness_ms > 0 || card.late_side_output.is_some()) {
+        warn(
+            format!(
+                "no element is ever late for {assigner}: its lateness and its side output for late data do nothing"
+            ),
+            "leave them out, or use windows of event time",
+        );
+    }
     if card.never_fires {
         warn(
             format!("{assigner} never fires: its trigger is {}", card.trigger),
@@ -126,7 +134,8 @@ pub(super) fn of_run(stages: &[StageEntry], outcomes: &[Outcome]) -> Vec<String>
             ));
         }
         let open = sum(&|outcome| outcome.stages[number].operator.open_windows);
-        if open > 0 && card.processing_time {
+        let waiting = open > 0 && card.processing_time;
+        if waiting {
             warnings.push(text(
                 &format!(
                     "{open} {} of {} waited for the clock when the input ended, and as in Flink did not fire",
@@ -137,8 +146,8 @@ pub(super) fn of_run(stages: &[StageEntry], outcomes: &[Outcome]) -> Vec<String>
                 "processing time is for inputs that go on; for files, use windows of event time",
             ));
         }
-        // One that never fires was told of before.
-        if unfired > 0 && !card.never_fires {
+        // Of one that never fires, and of those that wait for the clock, was told before.
+        if unfired > 0 && !card.never_fires && !waiting {
             warnings.push(text(
                 &format!(
                     "{unfired} {} of {} went with elements that no firing has seen ({})",

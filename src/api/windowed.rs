@@ -15,6 +15,7 @@ use crate::windowing::assigner::{NonMerging, WindowAssigner};
 use crate::windowing::evictor::Evictor;
 use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFunction, WindowContext, WindowResult};
 use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
+use crate::windowing::operator::edge::WithEdge;
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
 use crate::windowing::operator::session::SessionOperator;
@@ -125,7 +126,7 @@ where
         self.aggregate_with(function, EmitResult)
     }
 
-    /// The result of `function` goes to `process`, which sees key and window.
+    /// The result of `function` goes to `process`, which sees key and window: a slice of that one value.
     pub fn aggregate_with<F, P, Out>(self, function: F, process: P) -> SingleOutputStreamOperator<Out>
     where
         F: AggregateFunction<T>,
@@ -139,9 +140,18 @@ where
         match self.serves() {
             (OperatorKind::Slice, because) => match self.assigner.grid() {
                 Some(grid) => {
+                    let (assigner, trigger) = (self.assigner.clone(), self.trigger.clone());
                     let lateness = self.lateness.clone();
                     let make = move || {
-                        Box::new(SliceOperator::new(grid, lateness.clone(), function.clone(), process.clone())) as _
+                        let (function, process, late) = (function.clone(), process.clone(), lateness.clone());
+                        let slices = SliceOperator::new(grid, late, function.clone(), process.clone());
+                        let (assigner, trigger, lateness) = (assigner.clone(), trigger.clone(), lateness.clone());
+                        let general = move || {
+                            let (function, process) = (function.clone(), process.clone());
+                            let contents = Accumulated { function, process, of: PhantomData };
+                            GeneralOperator::new(assigner.clone(), trigger.clone(), contents, lateness.clone())
+                        };
+                        Box::new(WithEdge::new(grid, slices, general)) as _
                     };
                     self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
                 }
@@ -159,6 +169,45 @@ where
                 self.general(Accumulated { function, process, of: PhantomData }, because)
             }
         }
+    }
+
+    /// As [`aggregate_with`](Self::aggregate_with), with a closure whose types the compiler finds by itself. It is
+    /// called once a firing, with the result of `function`.
+    ///
+    /// ```
+    /// use transom::api::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let environment = StreamExecutionEnvironment::new();
+    /// let keyed = environment.from_collection([1i64, 2, 3, 4, 5]).key_by(|n| n % 2);
+    /// let sums = keyed.count_window(2).aggregate_apply(Sum::of(|n: &i64| *n), |key, context, sum, out| {
+    ///     out.collect(format!("{key}: {sum} (pane {})", context.pane().index));
+    ///     Ok(())
+    /// });
+    /// let sums = sums.collect();
+    /// environment.execute()?;
+    /// assert_eq!(sums.take(), ["1: 4 (pane 0)", "0: 6 (pane 0)"]);
+    /// # Ok(()) }
+    /// ```
+    pub fn aggregate_apply<F, Out>(
+        self,
+        function: F,
+        mut apply: impl FnMut(&K, &mut WindowContext<'_, A::Window>, &F::Output, &mut Collector<'_, Out>) -> Result<()>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    ) -> SingleOutputStreamOperator<Out>
+    where
+        F: AggregateFunction<T>,
+        Out: Data,
+    {
+        let process = move |key: &K,
+                            context: &mut WindowContext<'_, A::Window>,
+                            values: &[F::Output],
+                            out: &mut Collector<'_, Out>| {
+            values.iter().try_for_each(|value| apply(key, context, value, out))
+        };
+        self.aggregate_with(function, process)
     }
 
     /// Combines elements two by two: `function(so_far, element)`.
@@ -277,8 +326,10 @@ where
         environment.note_warnings(warnings::of_window(&card, self.facts(holds == BUFFERED || holds == EVICTABLE)));
         let (node, sides) = (Node::new(), SideNodes::default());
         let (out, drains) = (node.clone(), sides.clone());
-        let stage = environment
-            .add_stage(card, move |instantiate| Box::new(WindowStage::new(make(), &out, &drains, instantiate)));
+        let location = self.location;
+        let stage = environment.add_stage(card, move |instantiate| {
+            Box::new(WindowStage::new(make(), &out, &drains, instantiate, location))
+        });
         (self.keyed.connect)(stage, rule);
         SingleOutputStreamOperator::new(DataStream { environment, node, origin: None }, sides)
     }

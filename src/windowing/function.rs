@@ -10,6 +10,10 @@ use crate::windowing::{Data, Key};
 ///
 /// Contract: `merge` is associative, and adding elements to two accumulators and merging them is adding all to one.
 /// For windows whose accumulators can't be merged see `fold`, which sessions do not have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no aggregate of elements `{T}`",
+    note = "a closure goes into `reduce` or `fold`, four of them into `Aggregate::new`"
+)]
 pub trait AggregateFunction<T>: Clone + Send + Sync + 'static {
     type Accumulator: Data;
     type Output: Data;
@@ -90,6 +94,10 @@ impl<'a, W: Window> WindowContext<'a, W> {
 /// Makes results of a window that fires: of all its elements, or of the one result of an aggregate.
 ///
 /// A closure `|key, context, elements, out| { … Ok(()) }` is one too. Each shard has a copy of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no window function of elements `{In}`, key `{K}` and windows `{W}`",
+    note = "an aggregate goes into `aggregate`, a closure into `apply` or `aggregate_apply`"
+)]
 pub trait ProcessWindowFunction<In, K, W: Window, Out>: Clone + Send + Sync + 'static {
     /// `elements`: in the order in which the window holds them; none where an evictor has emptied it.
     ///

@@ -27,6 +27,10 @@ pub trait Data: Clone + Send + Sync + 'static {}
 impl<T: Clone + Send + Sync + 'static> Data for T {}
 
 /// What streams may be partitioned by. `Hash` must not depend on the process (no addresses, no random state).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a key",
+    note = "a key is hashed, compared and kept: it needs Hash, Eq, Clone, Send and Sync; for a float, use its bits"
+)]
 pub trait Key: Data + Hash + Eq {}
 
 impl<K: Data + Hash + Eq> Key for K {}

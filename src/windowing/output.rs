@@ -1,13 +1,13 @@
 //! What an operator hands on: results in the order of their causes, and side outputs.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::key::KeyHash;
 use crate::time::EventTime;
 use crate::windowing::Data;
+use crate::windowing::hash::key_hash;
 
 /// What caused a record, as a place in the order of a machine that handles one row after the other. Ascending places,
 /// stable among equals, are that order: the same on any number of shards and in batches of any size.
@@ -122,7 +122,7 @@ impl<'a, T> Collector<'a, T> {
     }
 }
 
-/// Names a side output and the type of its records. Clones are the same output; two made alike are two.
+/// Names a side output and the type of its records. As in Flink, tags of one name (and type) are the same output.
 #[derive(Debug)]
 pub struct OutputTag<T> {
     id: u64,
@@ -138,8 +138,8 @@ impl<T> Clone for OutputTag<T> {
 
 impl<T: Data> OutputTag<T> {
     pub fn new(name: impl Into<String>) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        OutputTag { id: NEXT.fetch_add(1, Ordering::Relaxed), name: name.into(), of: PhantomData }
+        let name = name.into();
+        OutputTag { id: key_hash(&(TypeId::of::<T>(), &name)), name, of: PhantomData }
     }
     pub fn id(&self) -> u64 {
         self.id
@@ -165,7 +165,7 @@ impl SideOutputs {
     }
     pub fn output<T: Data>(&mut self, tag: &OutputTag<T>, value: T) {
         let records = self.by_tag.entry(tag.id).or_insert_with(|| Box::new(Records::<T>::default()));
-        // A tag's id is its alone, so its records are always of its type.
+        // The type is part of a tag's id.
         if let Some(records) = records.downcast_mut::<Records<T>>() {
             records.push(value, self.timestamp, self.place);
         }

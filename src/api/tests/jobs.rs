@@ -1,9 +1,9 @@
 //! How jobs end: well, with errors, with panics.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::api::source::IteratorSource;
 use crate::api::source::tests::environment;
+use crate::api::source::{IteratorSource, channel};
 use crate::api::{StreamExecutionEnvironment, WatermarkStrategy};
 use crate::error::{Error, ErrorKind};
 use crate::windowing::assigner::TumblingEventTimeWindows;
@@ -114,4 +114,25 @@ fn sequences_and_generators_are_made_in_their_order() {
     environment.execute().unwrap();
     assert_eq!(all.take(), [i64::MAX - 3, i64::MAX - 2, i64::MAX - 1, i64::MAX]);
     assert_eq!((none.take(), squares.take()), (vec![], vec![0, 1, 4, 9, 16]));
+}
+
+#[test]
+fn what_a_live_input_gives_does_not_wait_for_the_next_look_of_the_jobs_thread() {
+    let (sender, source) = channel::<u64>(8);
+    let environment = StreamExecutionEnvironment::new();
+    let (told, heard) = std::sync::mpsc::channel();
+    let numbers = environment.from_source(source, WatermarkStrategy::no_watermarks(), "numbers");
+    numbers.for_each(move |number| told.send(number).unwrap_or_default());
+    let job = environment.execute_async().unwrap();
+    // The shortest of many ways, for the machine may be busy.
+    let mut shortest = Duration::MAX;
+    for number in 0..20 {
+        let sent = Instant::now();
+        sender.send(number).unwrap();
+        assert_eq!(heard.recv_timeout(Duration::from_secs(60)), Ok(number));
+        shortest = shortest.min(sent.elapsed());
+    }
+    assert!(shortest < Duration::from_millis(60), "{shortest:?}");
+    drop(sender);
+    job.wait().unwrap();
 }

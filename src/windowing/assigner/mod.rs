@@ -65,6 +65,10 @@ pub type MergeWindows<W> = fn(&[W]) -> Vec<Merge<W>>;
 /// Contract: the windows follow from the element, its timestamp and the context alone; see
 /// [`check_assigner`](crate::windowing::contract::check_assigner). [`check`](WindowAssigner::check) comes before all
 /// else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` assigns no windows to elements `{T}`",
+    note = "for windows by number see `count_window`; a trigger goes behind a window: `.window(…).trigger(…)`"
+)]
 pub trait WindowAssigner<T>: Clone + Send + Sync + 'static {
     type Window: Window;
     /// The trigger of a window operator that was given none.

@@ -105,6 +105,7 @@ pub struct EvictorContext {
 
 /// Takes elements out of a window when it fires. Contract: it removes only; see
 /// [`check_evictor`](crate::windowing::contract::check_evictor).
+#[diagnostic::on_unimplemented(message = "`{Self}` is no evictor of windows `{W}` with elements `{T}`")]
 pub trait Evictor<T, W: Window>: Clone + Send + Sync + 'static {
     /// Takes nothing out, ever: there is no evictor, and elements need not be kept whole for it.
     const NONE: bool = false;

@@ -9,6 +9,7 @@
 //! the marks of a batch carry: see [`MarkRule`].
 
 pub mod contents;
+pub mod edge;
 mod fire;
 pub mod general;
 pub mod index;

@@ -36,15 +36,6 @@ impl<T> Trigger<T, TimeWindow> for EventTimeTrigger {
     ) -> Result<TriggerResult> {
         Ok(TriggerResult::fire_if(time == window.max_timestamp()))
     }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &TimeWindow,
-        _state: &mut (),
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn can_merge(&self) -> bool {
         true
     }

@@ -26,24 +26,6 @@ impl<T, W: Window> Trigger<T, W> for NeverTrigger {
     ) -> Result<TriggerResult> {
         Ok(TriggerResult::Continue)
     }
-    fn on_event_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _state: &mut (),
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &W,
-        _state: &mut (),
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn clear(&self, _window: &W, _state: &mut (), _context: &mut TriggerContext<'_>) {}
     fn never_fires(&self) -> bool {
         true
@@ -75,15 +57,6 @@ impl<T> Trigger<T, GlobalWindow> for EndOfStreamTrigger {
         _context: &mut TriggerContext<'_>,
     ) -> Result<TriggerResult> {
         Ok(TriggerResult::fire_if(time == window.max_timestamp()))
-    }
-    fn on_processing_time(
-        &self,
-        _time: EventTime,
-        _window: &GlobalWindow,
-        _state: &mut (),
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
     }
     // As in Flink the timer stays: within a trigger that clears another one, the window still fires at the end.
     fn clear(&self, _window: &GlobalWindow, _state: &mut (), _context: &mut TriggerContext<'_>) {}

@@ -197,11 +197,13 @@ pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// As [`Trigger::on_element`].
     fn on_event_time(
         &self,
-        time: EventTime,
-        window: &W,
-        state: &mut Self::State,
-        context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult>;
+        _time: EventTime,
+        _window: &W,
+        _state: &mut Self::State,
+        _context: &mut TriggerContext<'_>,
+    ) -> Result<TriggerResult> {
+        Ok(TriggerResult::Continue)
+    }
 
     /// A timer that the clock reached.
     ///
@@ -209,11 +211,13 @@ pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// As [`Trigger::on_element`].
     fn on_processing_time(
         &self,
-        time: EventTime,
-        window: &W,
-        state: &mut Self::State,
-        context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult>;
+        _time: EventTime,
+        _window: &W,
+        _state: &mut Self::State,
+        _context: &mut TriggerContext<'_>,
+    ) -> Result<TriggerResult> {
+        Ok(TriggerResult::Continue)
+    }
 
     /// Whether it may be used with windows that merge.
     fn can_merge(&self) -> bool {

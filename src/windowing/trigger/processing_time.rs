@@ -23,15 +23,6 @@ impl<T> Trigger<T, TimeWindow> for ProcessingTimeTrigger {
         context.register_processing_time_timer(window.max_timestamp());
         Ok(TriggerResult::Continue)
     }
-    fn on_event_time(
-        &self,
-        _time: EventTime,
-        _window: &TimeWindow,
-        _state: &mut (),
-        _context: &mut TriggerContext<'_>,
-    ) -> Result<TriggerResult> {
-        Ok(TriggerResult::Continue)
-    }
     fn on_processing_time(
         &self,
         _time: EventTime,

@@ -1,0 +1,122 @@
+//! The end of time: windows on a grid whose end is beyond the last timestamp that there is.
+//!
+//! In Flink such an end wraps around, so the window is complete at the first watermark. Slices know no such windows; they
+//! are left to the general operator, which is made with the first element that has one. Of windows that overlap, an
+//! element whose first window does not wrap is in those alone that do not.
+
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::time::{EventTime, Grid, Watermark};
+use crate::windowing::batch::{KeyedBatch, StageTimes};
+use crate::windowing::operator::{KeyedWindowOperator, MarkRule, OperatorCounts, Output};
+use crate::windowing::output::{Places, Records};
+use crate::windowing::{Data, Key};
+
+/// `within` for all elements but those at the end of time.
+pub struct WithEdge<S, G, M> {
+    within: S,
+    beyond: Option<G>,
+    make: M,
+    /// The last time that has a window within time.
+    last: EventTime,
+    reached: Watermark,
+}
+
+impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
+    pub fn new(grid: Grid, within: S, make: M) -> Self {
+        let room = if grid.cumulates { grid.slice } else { grid.size };
+        // Of the last window that starts early enough to end within time.
+        let start = crate::time::window_start(EventTime::MAX - room, grid.offset, grid.slide);
+        let last = if grid.cumulates { grid.slice_of(EventTime::MAX) - 1 } else { start + (grid.size - 1) };
+        WithEdge { within, beyond: None, make, last, reached: Watermark::MIN }
+    }
+
+    fn split<K, T>(&self, batch: KeyedBatch<K, T>, times: &StageTimes) -> [KeyedBatch<K, T>; 2] {
+        let mut parts = [KeyedBatch::default(), KeyedBatch::default()];
+        let mut places = [Vec::new(), Vec::new()];
+        let KeyedBatch { keys, hashes, values, timestamps, places: from, marks } = batch;
+        let mut marks = marks.into_iter().peekable();
+        for (row, ((key, hash), (value, timestamp))) in
+            keys.into_iter().zip(hashes).zip(values.into_iter().zip(timestamps)).enumerate()
+        {
+            let (beyond, place) = (usize::from(timestamp > self.last), from.of(row, hash));
+            let part = &mut parts[beyond];
+            let mark = marks.next_if(|mark| mark.row as usize == row).map(|mark| mark.watermark);
+            // The general operator wants to know of every move.
+            let mark = if beyond == 1 { Some(times.before(place)) } else { mark };
+            part.marks.extend(mark.map(|watermark| Mark { row: part.values.len() as u32, watermark }));
+            part.keys.push(key);
+            part.hashes.push(hash);
+            part.values.push(value);
+            part.timestamps.push(timestamp);
+            places[beyond].push(place);
+        }
+        for (part, places) in parts.iter_mut().zip(places) {
+            part.places = Places::Each(places);
+        }
+        parts
+    }
+}
+
+impl<K, T, Out, S, G, M> KeyedWindowOperator<K, T, Out> for WithEdge<S, G, M>
+where
+    K: Key,
+    T: Data,
+    Out: Data,
+    S: KeyedWindowOperator<K, T, Out>,
+    G: KeyedWindowOperator<K, T, Out>,
+    M: Fn() -> G + Send,
+{
+    fn process(&mut self, batch: KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
+        if batch.timestamps.iter().all(|&timestamp| timestamp <= self.last) {
+            return self.within.process(batch, times, out);
+        }
+        let [within, beyond] = self.split(batch, times);
+        let general = self.beyond.get_or_insert_with(&self.make);
+        // It was not there when time moved; it has nothing yet that could fire.
+        general.advance(self.reached, times, out)?;
+        let before = out.results.len();
+        self.within.process(within, times, out)?;
+        general.process(beyond, times, out)?;
+        in_order(out.results, before);
+        Ok(())
+    }
+
+    fn advance(&mut self, watermark: Watermark, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
+        self.reached = self.reached.max(watermark);
+        let before = out.results.len();
+        self.within.advance(watermark, times, out)?;
+        if let Some(general) = &mut self.beyond {
+            general.advance(watermark, times, out)?;
+            in_order(out.results, before);
+        }
+        Ok(())
+    }
+
+    fn advance_clock(&mut self, time: EventTime, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
+        self.within.advance_clock(time, times, out)?;
+        self.beyond.as_mut().map_or(Ok(()), |general| general.advance_clock(time, times, out))
+    }
+
+    fn counts(&self) -> OperatorCounts {
+        let beyond = self.beyond.as_ref().map_or_else(OperatorCounts::default, KeyedWindowOperator::counts);
+        self.within.counts().and(beyond)
+    }
+
+    fn mark_rule(&self) -> MarkRule {
+        self.within.mark_rule()
+    }
+}
+
+/// Puts the results from `first` on into the order of their places.
+fn in_order<Out: Data>(results: &mut Records<Out>, first: usize) {
+    let first = first.min(results.len());
+    let mut order: Vec<usize> = (first..results.len()).collect();
+    order.sort_by_key(|&at| results.places[at]);
+    let sorted: Vec<_> =
+        order.into_iter().map(|at| (results.values[at].clone(), results.timestamps[at], results.places[at])).collect();
+    results.values.truncate(first);
+    results.timestamps.truncate(first);
+    results.places.truncate(first);
+    sorted.into_iter().for_each(|(value, timestamp, place)| results.push(value, timestamp, place));
+}
