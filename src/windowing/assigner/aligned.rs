@@ -36,6 +36,11 @@ impl Aligned {
         let (size, step) = (self.size.ms(), self.step.ms());
         let first = time.wrapping_sub(size);
         let mut start = Some(start_of(time, self.offset_ms, step));
+        if first <= time && start > Some(time) {
+            // It lies before the beginning of time, and its window ends before the element. Flink begins at the other
+            // end of time and goes on without end.
+            return;
+        }
         while let Some(at) = start.filter(|&at| at > first) {
             windows.push(TimeWindow::new(at, at.wrapping_add(size)));
             start = at.checked_sub(step);
@@ -127,6 +132,7 @@ mod tests {
         assert_eq!(starts(10, 5, 0, i64::MIN + 1), [i64::MAX - 1, i64::MAX - 6]);
         // Where only the next start would, Flink goes on without end.
         assert_eq!(starts(11, 5, 0, i64::MIN + 12), [i64::MIN + 8, i64::MIN + 3]);
+        assert_eq!(starts(1, 130, 0, i64::MIN + 1), [0i64; 0]);
         assert_eq!(starts(10, 5, 0, i64::MAX).len(), 2);
     }
 }
