@@ -263,6 +263,26 @@ impl Graph {
                 None => fault,
             });
         }
-        Ok(())
+        self.check_fed()
+    }
+
+    /// A stream that was kept from a program that has run leads nowhere in the next one.
+    fn check_fed(&self) -> Result<()> {
+        let edges = self.edges();
+        let fed = |stage: usize| edges.ports.iter().any(|port| port.stage == stage);
+        let given = |sink: usize| edges.gives.iter().any(|gives| gives.sink == sink);
+        let stage = (0..self.stages.len()).find(|&stage| !fed(stage)).map(|stage| self.stages[stage].card.location);
+        let sink = (0..self.sinks.len()).find(|&sink| !given(sink)).map(|sink| self.sink_cards[sink].location);
+        match stage.or(sink) {
+            None => Ok(()),
+            Some(location) => {
+                let fault =
+                    Error::usage("no source of this program leads here: the stream is one of a program that has run");
+                Err(placed(
+                    fault.help("build all of a program's streams behind the `execute` of the one before"),
+                    location,
+                ))
+            }
+        }
     }
 }

@@ -66,6 +66,7 @@ impl<K: Key, T: Data> KeyedStream<K, T> {
     pub fn count_window(&self, size: u64) -> CountWindows<K, T> {
         let trigger = PurgingTrigger::of(CountTrigger::of(size));
         WindowedStream::new(self.clone(), GlobalWindows::create(), trigger, NoEvictor, Location::caller())
+            .name(format!("count_window({size})"))
     }
 
     /// The last `size` elements, every `slide` elements.
@@ -73,5 +74,6 @@ impl<K: Key, T: Data> KeyedStream<K, T> {
     pub fn count_window_sliding(&self, size: u64, slide: u64) -> SlidingCountWindows<K, T> {
         let (trigger, evictor) = (CountTrigger::of(slide), CountEvictor::of(size));
         WindowedStream::new(self.clone(), GlobalWindows::create(), trigger, evictor, Location::caller())
+            .name(format!("count_window({size}, {slide})"))
     }
 }

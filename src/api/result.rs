@@ -41,15 +41,19 @@ impl JobExecutionResult {
 impl OperatorSummary {
     /// Elements that were added to their windows.
     pub fn records_in_windows(&self) -> u64 {
-        self.records_in.saturating_sub(self.counts.late_dropped + self.counts.late_side_output)
+        let OperatorCounts { late_dropped, late_side_output, without_window, .. } = self.counts;
+        self.records_in.saturating_sub(late_dropped + late_side_output + without_window)
     }
 
     /// Label and number of each line; the indented ones add up to the one before them.
     fn lines(&self) -> Vec<(&'static str, u64)> {
         let counts = &self.counts;
         let mut lines = vec![("records in", self.records_in), ("  in windows", self.records_in_windows())];
-        let rarely =
-            [("  late, dropped", counts.late_dropped), ("  late, to the side output", counts.late_side_output)];
+        let rarely = [
+            ("  late, dropped", counts.late_dropped),
+            ("  late, to the side output", counts.late_side_output),
+            ("  in a gap between windows", counts.without_window),
+        ];
         lines.extend(rarely.into_iter().filter(|(_, number)| *number > 0));
         lines.extend([("firings", counts.fired), ("results", self.records_out)]);
         if counts.open_windows > 0 {

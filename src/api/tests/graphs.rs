@@ -215,3 +215,17 @@ fn a_source_that_is_careless_is_told_so() {
     assert_eq!(told(false), "a source gave a block of 2 records with 1 timestamps");
     assert!(told(true).contains("no extent"));
 }
+
+#[test]
+fn a_stream_of_a_program_that_has_run_is_a_fault_of_the_next() {
+    let environment = StreamExecutionEnvironment::new();
+    environment.on_warning(|_| {});
+    let old = environment.from_collection(rows(3));
+    let kept = old.collect();
+    environment.execute().unwrap();
+    assert_eq!(kept.take().len(), 3);
+    environment.from_collection(rows(2)).for_each(|_| ());
+    old.collect();
+    let error = environment.execute().unwrap_err().to_string();
+    assert!(error.contains("graphs.rs") && error.contains("a program that has run"), "{error}");
+}

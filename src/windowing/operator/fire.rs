@@ -96,11 +96,13 @@ pub(super) struct Late<T> {
     pub lateness: Lateness<T>,
     pub dropped: u64,
     pub side_output: u64,
+    /// Of the elements in gaps between windows, those that are not late.
+    pub without_window: u64,
 }
 
 impl<T: Data> Late<T> {
     pub fn new(lateness: Lateness<T>) -> Self {
-        Late { lateness, dropped: 0, side_output: 0 }
+        Late { lateness, dropped: 0, side_output: 0, without_window: 0 }
     }
 
     pub fn take<Out>(&mut self, element: &T, timestamp: EventTime, place: Place, out: &mut Output<'_, Out>) {

@@ -73,6 +73,8 @@ pub struct OperatorCounts {
     pub late_dropped: u64,
     /// Elements too late for all their windows that went to the side output.
     pub late_side_output: u64,
+    /// Elements that no window takes, although they are not late: those in the gaps between windows.
+    pub without_window: u64,
     /// Windows of one key that have state now.
     pub open_windows: u64,
     /// Firings.
@@ -94,6 +96,7 @@ impl OperatorCounts {
         OperatorCounts {
             late_dropped: self.late_dropped + other.late_dropped,
             late_side_output: self.late_side_output + other.late_side_output,
+            without_window: self.without_window + other.without_window,
             open_windows: self.open_windows + other.open_windows,
             fired: self.fired + other.fired,
             unfired_at_cleanup: self.unfired_at_cleanup + other.unfired_at_cleanup,

@@ -194,6 +194,7 @@ where
     /// An element that no window took.
     fn take_late(&mut self, row: Row<T>, out: &mut Output<'_, C::Out>) {
         if !self.is_element_late(row.timestamp) {
+            self.counts.without_window += 1;
             return;
         }
         match &self.lateness.side_output {

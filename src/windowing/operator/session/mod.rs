@@ -311,6 +311,7 @@ where
         OperatorCounts {
             late_dropped: self.late.dropped,
             late_side_output: self.late.side_output,
+            without_window: 0,
             open_windows: self.open,
             fired: self.firing.fired,
             unfired_at_cleanup: 0,

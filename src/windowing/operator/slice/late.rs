@@ -38,6 +38,8 @@ where
                 // around, as Flink's does.
                 if timestamp.wrapping_add(self.late.lateness.allowed_ms) <= times.before(place).0 {
                     self.late.take(&batch.values[row], timestamp, place, out);
+                } else {
+                    self.late.without_window += 1;
                 }
             }
             Fate::Partly(number, ends) => {

@@ -438,6 +438,7 @@ where
         OperatorCounts {
             late_dropped: self.late.dropped,
             late_side_output: self.late.side_output,
+            without_window: self.late.without_window,
             open_windows: self.open_windows(),
             fired: self.firing.fired,
             unfired_at_cleanup: 0,

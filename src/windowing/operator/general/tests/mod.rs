@@ -114,6 +114,7 @@ fn counts_of(twin: &Twin, buffers: bool) -> OperatorCounts {
     OperatorCounts {
         late_dropped: twin.late_dropped,
         late_side_output: twin.late_side_output,
+        without_window: twin.without_window,
         open_windows: twin.open_windows(),
         fired: twin.fired,
         unfired_at_cleanup: twin.unfired(),

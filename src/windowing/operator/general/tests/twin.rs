@@ -52,6 +52,7 @@ pub struct Twin {
     ending: Option<bool>,
     out: BlockOutput,
     pub late_dropped: u64,
+    pub without_window: u64,
     pub late_side_output: u64,
     pub fired: u64,
     unfired: u64,
@@ -69,6 +70,7 @@ impl Twin {
             ending: None,
             out: BlockOutput::default(),
             late_dropped: 0,
+            without_window: 0,
             late_side_output: 0,
             fired: 0,
             unfired: 0,
@@ -267,6 +269,7 @@ impl Twin {
                 self.late_dropped += 1;
             }
         }
+        self.without_window += u64::from(skipped && !late);
     }
 
     fn open(&mut self, key: &str, window: Span) -> usize {
