@@ -12,6 +12,7 @@ use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
 use super::watermarks::{Alignment, Kind, WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
 use crate::error::{Error, Result};
 use crate::exchange::Stamp;
+use crate::limits::BATCH_ROWS_DEFAULT;
 use crate::source::{Extent, Transition, Wake};
 use crate::time::EventTime;
 use crate::windowing::Data;
@@ -273,9 +274,13 @@ impl<T: Data> AnyChain for Chain<T> {
     fn route(&mut self, block: AnyBlock, context: &mut Context<'_>) -> Result<()> {
         let timed: Box<Timed<T>> =
             block.records.downcast().map_err(|_| Error::internal("a block of another source's records"))?;
-        let Timed { values, timestamps, .. } = *timed;
-        if !values.is_empty() {
-            self.next.push(Batch { values, timestamps, places: Places::From(0) }, context)?;
+        let rows = timed.values.len();
+        let (mut values, mut timestamps) = (timed.values.into_iter(), timed.timestamps.into_iter());
+        // A block of a file may have very many rows: in pieces they stay near the core through the chain.
+        for first in (0..rows).step_by(BATCH_ROWS_DEFAULT) {
+            let values = values.by_ref().take(BATCH_ROWS_DEFAULT).collect();
+            let timestamps = timestamps.by_ref().take(BATCH_ROWS_DEFAULT).collect();
+            self.next.push(Batch { values, timestamps, places: Places::From(first as u32) }, context)?;
         }
         self.next.end_block(context)
     }

@@ -14,6 +14,9 @@ use crate::windowing::operator::MarkRule;
 use crate::windowing::output::{Place, Places};
 use crate::windowing::{Data, Key};
 
+/// Rows for an owner that are kept before they are sent.
+const ROWS_KEPT: usize = 4_096;
+
 pub(super) struct Route<K, T, F> {
     key_of: F,
     rule: MarkRule,
@@ -89,6 +92,11 @@ impl<K: Key, T: Data, F: Fn(&T) -> K> Route<K, T, F> {
         Route { key_of, rule, stage, port, owners: (0..shards).map(|_| Owned::default()).collect() }
     }
 
+    fn send(&mut self, to: usize, context: &mut Context<'_>) {
+        let rows = self.owners[to].take().map(|batch| Box::new(batch) as _);
+        context.leaving.send(self.port, to, Part { rows, block: context.block.clone() });
+    }
+
     /// Deals out rows of the block: `row_of` gives the number in the block of one of the values.
     fn deal_rows(
         &mut self,
@@ -143,14 +151,17 @@ impl<K: Key, T: Data, F: Fn(&T) -> K + Send> Push<T> for Route<K, T, F> {
             Places::Rows(rows) => self.deal_rows(columns, groups, &times, |at| rows[at]),
             Places::Each(places) => self.deal_results(columns, groups, &times, places),
         }
+        // While they are near. Results are put in order with those of other shards anyway.
+        for to in 0..self.owners.len() {
+            if self.owners[to].batch.len() >= ROWS_KEPT && matches!(self.owners[to].places, Kept::Rows(_)) {
+                self.send(to, context);
+            }
+        }
         Ok(())
     }
 
     fn end_block(&mut self, context: &mut Context<'_>) -> Result<()> {
-        for (to, owned) in self.owners.iter_mut().enumerate() {
-            let rows = owned.take().map(|batch| Box::new(batch) as _);
-            context.leaving.send(self.port, to, Part { rows, block: context.block.clone() });
-        }
+        (0..self.owners.len()).for_each(|to| self.send(to, context));
         Ok(())
     }
 }

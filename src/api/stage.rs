@@ -190,7 +190,9 @@ fn typed<K: Key, T: Data>(rows: Box<dyn Any + Send>) -> Result<KeyedBatch<K, T>>
 /// several.
 fn in_order<K, T>(mut batches: Vec<KeyedBatch<K, T>>) -> Vec<KeyedBatch<K, T>> {
     batches.retain(|batch| !batch.is_empty());
-    if batches.len() < 2 && batches.iter().all(KeyedBatch::is_in_order) {
+    // Those of one sender come one after the other.
+    let ascend = |pair: &[KeyedBatch<K, T>]| pair[0].place(pair[0].len() - 1) <= pair[1].place(0);
+    if batches.iter().all(KeyedBatch::is_in_order) && batches.windows(2).all(ascend) {
         return batches;
     }
     vec![KeyedBatch::merge(batches, Places::of)]

@@ -34,16 +34,19 @@ impl Grid {
     }
 
     /// Start of the slice that holds a time.
+    #[inline]
     pub fn slice_of(&self, time: i64) -> i64 {
         window_start(time, self.offset, self.slice)
     }
 
     /// Start of the last window that starts at or before a time.
+    #[inline]
     pub fn last_start(&self, time: i64) -> i64 {
         window_start(time, self.offset, self.slide)
     }
 
     /// End of the first window that has the slice; `None` if it lies in a gap between windows.
+    #[inline]
     pub fn first_end(&self, slice: i64) -> Option<i64> {
         self.last_end(slice)?;
         if self.cumulates {
@@ -54,12 +57,14 @@ impl Grid {
     }
 
     /// End of the last window that has the slice; `None` if it lies in a gap between windows.
+    #[inline]
     pub fn last_end(&self, slice: i64) -> Option<i64> {
         let end = self.last_start(slice).saturating_add(self.size);
         (end > slice).then_some(end)
     }
 
     /// The first window end after a time.
+    #[inline]
     pub fn next_end(&self, time: i64) -> i64 {
         if self.cumulates {
             return self.slice_of(time).saturating_add(self.slice);
@@ -69,11 +74,13 @@ impl Grid {
     }
 
     /// Number of a slice, in order.
+    #[inline]
     pub fn number(&self, slice: i64) -> i64 {
         slice.saturating_sub(self.offset).div_euclid(self.slice)
     }
 
     /// Start of the slice of a number.
+    #[inline]
     pub fn start(&self, number: i64) -> i64 {
         number.saturating_mul(self.slice).saturating_add(self.offset)
     }

@@ -33,12 +33,14 @@ pub struct StageTimes {
 impl StageTimes {
     /// Before a record with this cause is looked at. What a timer causes is handed on before the time that made it
     /// due is.
+    #[inline]
     pub fn before(&self, place: Place) -> Watermark {
         let row = (place.cause / 2) as usize;
         let row = if place.cause % 2 == 1 { row } else { row.saturating_sub(1) };
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
     }
     /// While what has this cause is handled.
+    #[inline]
     pub fn during(&self, place: Place) -> Watermark {
         let row = (place.cause / 2) as usize;
         self.at(self.block.before.get(row).copied().unwrap_or(self.block.after))
@@ -55,16 +57,19 @@ impl StageTimes {
         self.at(self.block.before.get(row as usize).copied().unwrap_or(self.block.after))
     }
     /// After the block.
+    #[inline]
     pub fn after(&self) -> Watermark {
         self.at(self.block.after)
     }
     /// The place of what a timer for `time` causes, fired in this block for a key.
+    #[inline]
     pub fn place_of_timer(&self, time: EventTime, hash: KeyHash) -> Place {
         // Before the split says anything anew, the stage is where it was, wherever the split is.
         let waits = |before: EventTime| before == self.start.0 && self.reached.0 < time;
         let row = self.block.before.partition_point(|&before| before < time || waits(before));
         Place::of_timer(row as u32, time, hash)
     }
+    #[inline]
     fn at(&self, watermark: EventTime) -> Watermark {
         if watermark == self.start.0 { self.reached } else { Watermark(watermark).min(self.others).max(self.reached) }
     }
@@ -85,9 +90,11 @@ pub struct KeyedBatch<K, T> {
 }
 
 impl<K, T> KeyedBatch<K, T> {
+    #[inline]
     pub fn len(&self) -> usize {
         self.values.len()
     }
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

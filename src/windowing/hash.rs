@@ -27,28 +27,36 @@ impl KeyHasher {
 }
 
 impl Hasher for KeyHasher {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         self.0 = xxh3_64_with_seed(bytes, self.0);
     }
+    #[inline]
     fn write_u8(&mut self, word: u8) {
         self.mix(u64::from(word));
     }
+    #[inline]
     fn write_u16(&mut self, word: u16) {
         self.mix(u64::from(word));
     }
+    #[inline]
     fn write_u32(&mut self, word: u32) {
         self.mix(u64::from(word));
     }
+    #[inline]
     fn write_u64(&mut self, word: u64) {
         self.mix(word);
     }
+    #[inline]
     fn write_u128(&mut self, word: u128) {
         self.mix(word as u64);
         self.mix((word >> 64) as u64);
     }
+    #[inline]
     fn write_usize(&mut self, word: usize) {
         self.mix(word as u64);
     }
+    #[inline]
     fn finish(&self) -> u64 {
         // The key group is in the upper bits, the place in a table in others: all must depend on all of the key.
         fold(self.0 ^ MULTIPLIER, 0xA076_1D64_78BD_642F) ^ self.0
