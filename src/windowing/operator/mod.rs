@@ -5,6 +5,8 @@
 //! * `session`: sessions with the default trigger and an aggregate.
 //! * `general`: any assigner, trigger, evictor and function, a state per key and window, and timers.
 //!
+//! `edge` leaves windows that wrap around the ends of time, which slices do not know, to the general operator.
+//!
 //! They give the same results wherever more than one can serve. A row counts against the watermark before it, which
 //! the marks of a batch carry: see [`MarkRule`].
 
