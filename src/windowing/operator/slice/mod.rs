@@ -33,8 +33,8 @@ use keys::Keys;
 use shape::Shape;
 use slices::{Slice, Slices};
 
-/// Rows whose slots are looked up at a time.
-const BLOCK: usize = 1_024;
+/// Rows whose slots are looked up at a time, and their accumulators read: few enough to stay in the nearest cache.
+const BLOCK: usize = 256;
 
 /// The window operator for grids.
 pub struct SliceOperator<K, T, W, F, P, Out>
@@ -156,6 +156,9 @@ where
             let rows = first..rows.end.min(first + BLOCK);
             self.slots.clear();
             self.keys.find_all(&batch.hashes[rows.clone()], &batch.keys[rows.clone()], &mut self.slots);
+            if let Fate::Whole(at) = self.here.fate {
+                self.slices.at(at).column.touch(&self.slots);
+            }
             let mut row = rows.start;
             while row < rows.end {
                 let timestamp = batch.timestamps[row];
