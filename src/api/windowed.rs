@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::windowing::assigner::{NonMerging, WindowAssigner};
 use crate::windowing::evictor::Evictor;
 use crate::windowing::function::{AggregateFunction, EmitResult, ProcessWindowFunction, WindowContext, WindowResult};
-use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate, Contents};
+use crate::windowing::operator::contents::{Accumulated, Aggregating, Buffered, Contents};
 use crate::windowing::operator::edge::WithEdge;
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
@@ -134,28 +134,22 @@ where
         Out: Data,
     {
         if !E::NONE {
-            let evictor = self.evictor.clone();
-            return self.general(BufferedAggregate { evictor, function, process, of: PhantomData }, EVICTED);
+            return self.general_aggregate(function, process, EVICTED);
         }
         match self.serves() {
             (OperatorKind::Slice, because) => match self.assigner.grid() {
                 Some(grid) => {
-                    let (assigner, trigger) = (self.assigner.clone(), self.trigger.clone());
-                    let lateness = self.lateness.clone();
+                    let contents =
+                        Accumulated { function: function.clone(), process: process.clone(), of: PhantomData };
+                    let (general, lateness) = (self.general_operator(contents), self.lateness.clone());
                     let make = move || {
-                        let (function, process, late) = (function.clone(), process.clone(), lateness.clone());
-                        let slices = SliceOperator::new(grid, late, function.clone(), process.clone());
-                        let (assigner, trigger, lateness) = (assigner.clone(), trigger.clone(), lateness.clone());
-                        let general = move || {
-                            let (function, process) = (function.clone(), process.clone());
-                            let contents = Accumulated { function, process, of: PhantomData };
-                            GeneralOperator::new(assigner.clone(), trigger.clone(), contents, lateness.clone())
-                        };
-                        Box::new(WithEdge::new(grid, slices, general)) as _
+                        let (function, process) = (function.clone(), process.clone());
+                        let slices = SliceOperator::new(grid, lateness.clone(), function, process);
+                        Box::new(WithEdge::new(grid, slices, general.clone())) as _
                     };
                     self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
                 }
-                None => self.general(Accumulated { function, process, of: PhantomData }, because),
+                None => self.general_aggregate(function, process, because),
             },
             (OperatorKind::Session, because) => {
                 let (assigner, lateness) = (self.assigner.clone(), self.lateness.clone());
@@ -165,9 +159,7 @@ where
                 };
                 self.stage(OperatorKind::Session, because, PER_SESSION, MarkRule::OwnTime, make)
             }
-            (OperatorKind::General, because) => {
-                self.general(Accumulated { function, process, of: PhantomData }, because)
-            }
+            (OperatorKind::General, because) => self.general_aggregate(function, process, because),
         }
     }
 
@@ -268,9 +260,7 @@ where
     where
         A: NonMerging,
     {
-        let evictor = self.evictor.clone();
-        let contents = Fold { evictor, initial, function };
-        self.general(contents, "an accumulator that can't be merged")
+        self.general_aggregate(Fold { initial, function }, EmitResult, "an accumulator that can't be merged")
     }
 
     /// The operator that serves an aggregate without an evictor, and why.
@@ -295,6 +285,37 @@ where
         }
     }
 
+    /// An aggregate on the general operator: of elements that are kept whole where there is an evictor.
+    fn general_aggregate<F, P, Out>(
+        self,
+        function: F,
+        process: P,
+        because: &'static str,
+    ) -> SingleOutputStreamOperator<Out>
+    where
+        F: AggregateFunction<T>,
+        P: ProcessWindowFunction<F::Output, K, A::Window, Out>,
+        Out: Data,
+    {
+        if E::NONE {
+            return self.general(Accumulated { function, process, of: PhantomData }, because);
+        }
+        let evictor = self.evictor.clone();
+        self.general(Buffered { evictor, process: Aggregating { function, process }, of: PhantomData }, because)
+    }
+
+    /// Makes general operators with these contents.
+    fn general_operator<C>(
+        &self,
+        contents: C,
+    ) -> impl Fn() -> GeneralOperator<K, T, A, Tr, C> + Clone + Send + Sync + use<K, T, A, Tr, E, C>
+    where
+        C: Contents<K, T, A::Window>,
+    {
+        let (assigner, trigger, lateness) = (self.assigner.clone(), self.trigger.clone(), self.lateness.clone());
+        move || GeneralOperator::new(assigner.clone(), trigger.clone(), contents.clone(), lateness.clone())
+    }
+
     fn general<C>(self, contents: C, because: &'static str) -> SingleOutputStreamOperator<C::Out>
     where
         C: Contents<K, T, A::Window>,
@@ -304,11 +325,8 @@ where
             (true, true) => BUFFERED,
             _ => PER_WINDOW,
         };
-        let (assigner, trigger, lateness) = (self.assigner.clone(), self.trigger.clone(), self.lateness.clone());
-        let make = move || {
-            let (assigner, trigger) = (assigner.clone(), trigger.clone());
-            Box::new(GeneralOperator::new(assigner, trigger, contents.clone(), lateness.clone())) as _
-        };
+        let make = self.general_operator(contents);
+        let make = move || Box::new(make()) as _;
         self.stage(OperatorKind::General, because, holds, MarkRule::EveryMove, make)
     }
 

@@ -40,6 +40,7 @@ pub trait Contents<K, T, W: Window>: Clone + Send + Sync + 'static {
 }
 
 /// One accumulator; its result goes to `process`.
+#[derive(Clone)]
 pub struct Accumulated<F, P, Out> {
     pub function: F,
     pub process: P,
@@ -47,36 +48,37 @@ pub struct Accumulated<F, P, Out> {
 }
 
 /// All elements; `evictor` takes some out, the rest goes to `process`.
+#[derive(Clone)]
 pub struct Buffered<E, P, Out> {
     pub evictor: E,
     pub process: P,
     pub of: PhantomData<fn() -> Out>,
 }
 
-/// All elements, of which the evictor leaves some for the aggregate; its result goes to `process`.
-pub struct BufferedAggregate<E, F, P, Out> {
-    pub evictor: E,
+/// The window function of an aggregate over elements that are kept whole: its result goes to `process`.
+#[derive(Clone)]
+pub struct Aggregating<F, P> {
     pub function: F,
     pub process: P,
-    pub of: PhantomData<fn() -> Out>,
 }
 
-impl<F: Clone, P: Clone, Out> Clone for Accumulated<F, P, Out> {
-    fn clone(&self) -> Self {
-        Accumulated { function: self.function.clone(), process: self.process.clone(), of: PhantomData }
-    }
-}
-
-impl<E: Clone, P: Clone, Out> Clone for Buffered<E, P, Out> {
-    fn clone(&self) -> Self {
-        Buffered { evictor: self.evictor.clone(), process: self.process.clone(), of: PhantomData }
-    }
-}
-
-impl<E: Clone, F: Clone, P: Clone, Out> Clone for BufferedAggregate<E, F, P, Out> {
-    fn clone(&self) -> Self {
-        let (evictor, function, process) = (self.evictor.clone(), self.function.clone(), self.process.clone());
-        BufferedAggregate { evictor, function, process, of: PhantomData }
+impl<K, T, W, F, P, Out> ProcessWindowFunction<T, K, W, Out> for Aggregating<F, P>
+where
+    W: Window,
+    F: AggregateFunction<T>,
+    P: ProcessWindowFunction<F::Output, K, W, Out>,
+{
+    fn process(
+        &mut self,
+        key: &K,
+        context: &mut WindowContext<'_, W>,
+        elements: &[T],
+        out: &mut Collector<'_, Out>,
+    ) -> Result<()> {
+        let mut accumulator = self.function.create_accumulator();
+        elements.iter().for_each(|element| self.function.add(element, &mut accumulator));
+        let result = self.function.get_result(&accumulator);
+        self.process.process(key, context, std::slice::from_ref(&result), out)
     }
 }
 
@@ -117,13 +119,6 @@ where
     }
 }
 
-fn evictor_context<W: Window>(context: &WindowContext<'_, W>) -> EvictorContext {
-    EvictorContext {
-        current_watermark: context.current_watermark(),
-        current_processing_time: context.current_processing_time(),
-    }
-}
-
 impl<K, T, W, E, P, Out> Contents<K, T, W> for Buffered<E, P, Out>
 where
     K: Key,
@@ -153,56 +148,13 @@ where
         context: &mut WindowContext<'_, W>,
         out: &mut Collector<'_, Out>,
     ) -> Result<()> {
-        let (window, evicting) = (context.window().clone(), evictor_context(context));
+        let window = context.window().clone();
+        let evicting = EvictorContext {
+            current_watermark: context.current_watermark(),
+            current_processing_time: context.current_processing_time(),
+        };
         self.evictor.evict_before(state, &window, &evicting);
         self.process.process(key, context, state.values(), out)?;
-        self.evictor.evict_after(state, &window, &evicting);
-        Ok(())
-    }
-    fn sort_by_time(&self, state: &mut Self::State) {
-        state.sort_by_time();
-    }
-    fn buffered(&self, state: &Self::State) -> usize {
-        state.len()
-    }
-}
-
-impl<K, T, W, E, F, P, Out> Contents<K, T, W> for BufferedAggregate<E, F, P, Out>
-where
-    K: Key,
-    T: Data,
-    W: Window,
-    E: Evictor<T, W>,
-    F: AggregateFunction<T>,
-    P: ProcessWindowFunction<F::Output, K, W, Out>,
-    Out: Data,
-{
-    type State = Elements<T>;
-    type Out = Out;
-    const BUFFERS: bool = true;
-
-    fn create(&self) -> Self::State {
-        Elements::default()
-    }
-    fn add(&self, state: &mut Self::State, value: T, timestamp: EventTime) {
-        state.push(value, timestamp);
-    }
-    fn merge(&self, state: &mut Self::State, other: Self::State) {
-        state.append(other);
-    }
-    fn fire(
-        &mut self,
-        key: &K,
-        state: &mut Self::State,
-        context: &mut WindowContext<'_, W>,
-        out: &mut Collector<'_, Out>,
-    ) -> Result<()> {
-        let (window, evicting) = (context.window().clone(), evictor_context(context));
-        self.evictor.evict_before(state, &window, &evicting);
-        let mut accumulator = self.function.create_accumulator();
-        state.values().iter().for_each(|value| self.function.add(value, &mut accumulator));
-        let result = self.function.get_result(&accumulator);
-        self.process.process(key, context, std::slice::from_ref(&result), out)?;
         self.evictor.evict_after(state, &window, &evicting);
         Ok(())
     }

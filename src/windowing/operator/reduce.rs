@@ -1,10 +1,7 @@
-//! Contents that combine elements without an [`AggregateFunction`] of the user's.
+//! Aggregates of closures: elements combined two by two, or added to an accumulator that can't be merged.
 
 use crate::error::Result;
-use crate::time::EventTime;
-use crate::windowing::evictor::{Elements, Evictor, EvictorContext};
 use crate::windowing::function::{AggregateFunction, ProcessWindowFunction, WindowContext, WindowResult};
-use crate::windowing::operator::contents::Contents;
 use crate::windowing::output::Collector;
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
@@ -58,74 +55,26 @@ impl<T: Data, K: Key, W: Window> ProcessWindowFunction<Option<T>, K, W, WindowRe
     }
 }
 
-/// An accumulator that can't be merged. With an evictor it is made of the elements that are left, at each firing.
+/// An accumulator that can't be merged, as an aggregate of windows that never do.
 #[derive(Clone)]
-pub struct Fold<E, R, F> {
-    pub evictor: E,
+pub struct Fold<R, F> {
     pub initial: R,
     pub function: F,
 }
 
-/// What a window of a [`Fold`] holds.
-#[derive(Clone)]
-pub enum Folded<T, R> {
-    Accumulator(R),
-    Elements(Elements<T>),
-}
+impl<T, R: Data, F: Fn(&mut R, &T) + Clone + Send + Sync + 'static> AggregateFunction<T> for Fold<R, F> {
+    type Accumulator = R;
+    type Output = R;
 
-impl<K, T, W, E, R, F> Contents<K, T, W> for Fold<E, R, F>
-where
-    K: Key,
-    T: Data,
-    W: Window,
-    E: Evictor<T, W>,
-    R: Data,
-    F: Fn(&mut R, &T) + Clone + Send + Sync + 'static,
-{
-    type State = Folded<T, R>;
-    type Out = WindowResult<K, W, R>;
-    const BUFFERS: bool = !E::NONE;
-
-    fn create(&self) -> Self::State {
-        if E::NONE { Folded::Accumulator(self.initial.clone()) } else { Folded::Elements(Elements::default()) }
+    fn create_accumulator(&self) -> R {
+        self.initial.clone()
     }
-    fn add(&self, state: &mut Self::State, value: T, timestamp: EventTime) {
-        match state {
-            Folded::Accumulator(accumulator) => (self.function)(accumulator, &value),
-            Folded::Elements(elements) => elements.push(value, timestamp),
-        }
+    fn add(&self, element: &T, accumulator: &mut R) {
+        (self.function)(accumulator, element);
     }
-    /// Only windows that never merge have a fold.
-    fn merge(&self, _state: &mut Self::State, _other: Self::State) {}
-    fn fire(
-        &mut self,
-        key: &K,
-        state: &mut Self::State,
-        context: &mut WindowContext<'_, W>,
-        out: &mut Collector<'_, Self::Out>,
-    ) -> Result<()> {
-        let (window, pane) = (context.window().clone(), context.pane());
-        let evicting = EvictorContext {
-            current_watermark: context.current_watermark(),
-            current_processing_time: context.current_processing_time(),
-        };
-        let value = match state {
-            Folded::Accumulator(accumulator) => accumulator.clone(),
-            Folded::Elements(elements) => {
-                self.evictor.evict_before(elements, &window, &evicting);
-                let mut accumulator = self.initial.clone();
-                elements.values().iter().for_each(|value| (self.function)(&mut accumulator, value));
-                self.evictor.evict_after(elements, &window, &evicting);
-                accumulator
-            }
-        };
-        out.collect(WindowResult { key: key.clone(), window, pane, value });
-        Ok(())
+    fn get_result(&self, accumulator: &R) -> R {
+        accumulator.clone()
     }
-    fn buffered(&self, state: &Self::State) -> usize {
-        match state {
-            Folded::Accumulator(_) => 0,
-            Folded::Elements(elements) => elements.len(),
-        }
-    }
+    /// Only windows that never merge have a fold, and only the general operator serves it.
+    fn merge(&self, _accumulator: &mut R, _other: &R) {}
 }

@@ -13,7 +13,7 @@ use crate::windowing::assigner::{
 };
 use crate::windowing::evictor::{BoxedEvictor, CountEvictor, DeltaEvictor, Evictor, TimeEvictor};
 use crate::windowing::function::{AggregateFunction, ProcessWindowFunction, WindowContext};
-use crate::windowing::operator::contents::{Accumulated, Buffered, BufferedAggregate};
+use crate::windowing::operator::contents::{Accumulated, Aggregating, Buffered};
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, NoEvictor};
 use crate::windowing::output::{Collector, OutputTag};
@@ -185,7 +185,7 @@ fn with_contents<A: WindowAssigner<Ev>>(
             Box::new(GeneralOperator::new(assigner, trigger, contents, lateness))
         }
         (Some(evictor), _) => {
-            let contents = BufferedAggregate { evictor, function, process: Report, of };
+            let contents = Buffered { evictor, process: Aggregating { function, process: Report }, of };
             Box::new(GeneralOperator::new(assigner, trigger, contents, lateness))
         }
     })
