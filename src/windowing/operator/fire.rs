@@ -1,14 +1,14 @@
-//! Firing a window whose contents are an accumulator, and what happens to elements that come too late for it.
+//! Firing a window whose contents are an accumulator.
 
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::time::{EventTime, Watermark};
+use crate::windowing::Key;
 use crate::windowing::batch::StageTimes;
 use crate::windowing::function::{AggregateFunction, PaneInfo, ProcessWindowFunction, WindowContext};
-use crate::windowing::operator::{Lateness, Output};
+use crate::windowing::operator::Output;
 use crate::windowing::output::{Collector, Place};
 use crate::windowing::window::{TimeWindow, Window};
-use crate::windowing::{Data, Key};
 
 /// A window at the moment when it fires, for one key after the other.
 pub(super) struct Moment<W> {
@@ -88,31 +88,5 @@ impl<F, P> Firing<F, P> {
         let mut collector = Collector::new(out.results, timestamp, place);
         self.process.process(key, &mut context, std::slice::from_ref(&result), &mut collector)?;
         out.hand_on()
-    }
-}
-
-/// Elements that are too late for all their windows.
-pub(super) struct Late<T> {
-    pub lateness: Lateness<T>,
-    pub dropped: u64,
-    pub side_output: u64,
-    /// Of the elements in gaps between windows, those that are not late.
-    pub without_window: u64,
-}
-
-impl<T: Data> Late<T> {
-    pub fn new(lateness: Lateness<T>) -> Self {
-        Late { lateness, dropped: 0, side_output: 0, without_window: 0 }
-    }
-
-    pub fn take<Out>(&mut self, element: &T, timestamp: EventTime, place: Place, out: &mut Output<'_, Out>) {
-        match &self.lateness.side_output {
-            None => self.dropped += 1,
-            Some(tag) => {
-                out.sides.at(timestamp, place);
-                out.sides.output(tag, element.clone());
-                self.side_output += 1;
-            }
-        }
     }
 }

@@ -15,6 +15,7 @@ pub mod edge;
 mod fire;
 pub mod general;
 pub mod index;
+mod late;
 pub mod reduce;
 pub mod session;
 pub mod slice;

@@ -49,7 +49,7 @@ where
             self.add(row.clone(), at, out)?;
         }
         if !is_taken {
-            self.take_late(row, out);
+            self.take_late(&row, out);
         }
         Ok(())
     }

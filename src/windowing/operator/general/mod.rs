@@ -19,6 +19,7 @@ use crate::windowing::assigner::{AssignerContext, MergeWindows, WindowAssigner};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::operator::contents::Contents;
 use crate::windowing::operator::index::KeyIndex;
+use crate::windowing::operator::late::Late;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, OperatorCounts, Output};
 use crate::windowing::output::Place;
 use crate::windowing::trigger::{TimeDomain, TimerRequest, Trigger, TriggerContext};
@@ -47,7 +48,7 @@ where
     merging: Option<MergeWindows<A::Window>>,
     trigger: R,
     contents: C,
-    lateness: Lateness<T>,
+    late: Late<T>,
     keys: KeyIndex<K>,
     /// Keys that are new since keys without windows were last looked for.
     new_keys: usize,
@@ -92,7 +93,7 @@ where
             assigner,
             trigger,
             contents,
-            lateness,
+            late: Late::new(lateness),
             keys: KeyIndex::new(),
             new_keys: 0,
             panes: Panes::default(),
@@ -117,19 +118,13 @@ where
     /// When a window with this maximum timestamp goes away; `i64::MAX`: never.
     fn cleanup_time(&self, end: EventTime) -> EventTime {
         match self.domain() {
-            TimeDomain::EventTime => end.saturating_add(self.lateness.allowed_ms),
+            TimeDomain::EventTime => end.saturating_add(self.late.lateness.allowed_ms),
             TimeDomain::ProcessingTime => end,
         }
     }
 
     fn is_window_late(&self, window: &A::Window) -> bool {
         self.assigner.is_event_time() && self.cleanup_time(window.max_timestamp()) <= self.watermark.0
-    }
-
-    /// Of an element that no window took. The sum wraps around, as in Flink: with a lateness near the greatest, an
-    /// element in a gap between windows counts as late.
-    fn is_element_late(&self, timestamp: EventTime) -> bool {
-        self.assigner.is_event_time() && timestamp.wrapping_add(self.lateness.allowed_ms) <= self.watermark.0
     }
 
     /// Finds the slots of the keys, all at once, so that their cache misses overlap.
@@ -179,7 +174,7 @@ where
     fn take_apart(&mut self, row: Row<T>, windows: &mut Vec<A::Window>, out: &mut Output<'_, C::Out>) -> Result<()> {
         windows.retain(|window| !self.is_window_late(window));
         let Some(last) = windows.pop() else {
-            self.take_late(row, out);
+            self.take_late(&row, out);
             return Ok(());
         };
         let mut near = usize::MAX;
@@ -191,19 +186,12 @@ where
         self.add(row, at, out)
     }
 
-    /// An element that no window took.
-    fn take_late(&mut self, row: Row<T>, out: &mut Output<'_, C::Out>) {
-        if !self.is_element_late(row.timestamp) {
-            self.counts.without_window += 1;
-            return;
-        }
-        match &self.lateness.side_output {
-            Some(tag) => {
-                self.counts.late_side_output += 1;
-                out.sides.at(row.timestamp, row.place);
-                out.sides.output(tag, row.value);
-            }
-            None => self.counts.late_dropped += 1,
+    /// An element that no window took. Windows of the clock are never too late.
+    fn take_late(&mut self, row: &Row<T>, out: &mut Output<'_, C::Out>) {
+        if self.assigner.is_event_time() {
+            self.late.judge(&row.value, (row.timestamp, row.place), self.watermark, out);
+        } else {
+            self.late.pass();
         }
     }
 
@@ -309,7 +297,9 @@ where
             accumulators: if C::BUFFERS { 0 } else { self.filled },
             unfired_at_cleanup: self.counts.unfired_at_cleanup + unfired,
             state_bytes: (self.keys.bytes() + self.panes.bytes() + timers + buffered) as u64,
-            ..self.counts
+            fired: self.counts.fired,
+            buffered_elements: self.counts.buffered_elements,
+            ..self.late.counts()
         }
     }
 

@@ -17,8 +17,9 @@ use crate::time::{EventTime, Watermark};
 use crate::windowing::assigner::{AssignerContext, WindowAssigner};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
-use crate::windowing::operator::fire::{Firing, Late, Moment};
+use crate::windowing::operator::fire::{Firing, Moment};
 use crate::windowing::operator::index::KeyIndex;
+use crate::windowing::operator::late::Late;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, OperatorCounts, Output};
 use crate::windowing::window::{TimeWindow, Window};
 use crate::windowing::{Data, Key};
@@ -95,10 +96,9 @@ where
         window.ok_or_else(|| Error::internal("a session that is no time window"))
     }
 
-    /// When something is due for a session: its end, or behind that the end of the allowed lateness.
+    /// When something is due for a session with this maximum timestamp: that, or behind that the end of the allowed lateness.
     #[inline]
-    fn due(&self, window: TimeWindow) -> EventTime {
-        let end = window.max_timestamp();
+    fn due(&self, end: EventTime) -> EventTime {
         if end > self.watermark.0 { end } else { end.saturating_add(self.late.lateness.allowed_ms) }
     }
 
@@ -155,10 +155,7 @@ where
         // Sessions that are there are not past their lateness, so one that joins them is not late.
         let is_late = window.max_timestamp().saturating_add(lateness) <= self.watermark.0;
         if joined.is_empty() && (is_late || window.end <= window.start) {
-            // The sum wraps around, as Flink's does.
-            if timestamp.wrapping_add(lateness) <= times.before(place).0 {
-                self.late.take(value, timestamp, place, out);
-            }
+            self.late.judge(value, (timestamp, place), times.before(place), out);
             return Ok(());
         }
         let slot = match known {
@@ -173,7 +170,7 @@ where
         };
         let mut session = self.merge(joined, window);
         self.firing.function.add(value, &mut session.accumulator);
-        let due = self.due(session.window);
+        let due = self.due(session.window.max_timestamp());
         if due < session.timer {
             session.timer = due;
             self.queue.push(Reverse((due, slot)));
@@ -234,12 +231,9 @@ where
 
     /// Puts a session into the queue for what is due next, or removes it.
     fn put_off(&mut self, slot: u32, end: EventTime) {
+        let time = self.due(end);
         let sessions = &mut self.sessions[slot as usize];
         let Some(session) = sessions.with_end(end) else { return };
-        let time = match end > self.watermark.0 {
-            true => end,
-            false => end.saturating_add(self.late.lateness.allowed_ms),
-        };
         // One whose lateness ends with time itself stays without an entry, as in Flink.
         if time == EventTime::MAX {
             return;
@@ -309,15 +303,11 @@ where
         let own = self.sessions.capacity() * size_of::<Sessions<F::Accumulator>>();
         let queue = self.queue.capacity() * size_of::<(EventTime, u32)>();
         OperatorCounts {
-            late_dropped: self.late.dropped,
-            late_side_output: self.late.side_output,
-            without_window: 0,
             open_windows: self.open,
             fired: self.firing.fired,
-            unfired_at_cleanup: 0,
-            buffered_elements: 0,
             accumulators: self.open,
             state_bytes: (self.keys.bytes() + lists + own + queue) as u64,
+            ..self.late.counts()
         }
     }
 

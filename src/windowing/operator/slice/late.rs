@@ -34,13 +34,8 @@ where
             Fate::Whole(_) => {}
             Fate::Late => self.late.take(&batch.values[row], timestamp, place, out),
             Fate::Nowhere => {
-                // Rows without windows have marks only behind the watermark, so it is asked for exactly. The sum wraps
-                // around, as Flink's does.
-                if timestamp.wrapping_add(self.late.lateness.allowed_ms) <= times.before(place).0 {
-                    self.late.take(&batch.values[row], timestamp, place, out);
-                } else {
-                    self.late.without_window += 1;
-                }
+                // Rows without windows have marks only behind the watermark, so it is asked for exactly.
+                self.late.judge(&batch.values[row], (timestamp, place), times.before(place), out);
             }
             Fate::Partly(number, ends) => {
                 let slot = self.keys.find_or_insert(batch.hashes[row], &batch.keys[row]);

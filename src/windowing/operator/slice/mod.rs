@@ -22,7 +22,8 @@ use crate::time::{EventTime, Grid, Watermark};
 use crate::windowing::assigner::check_timestamp;
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
-use crate::windowing::operator::fire::{Firing, Late, Moment};
+use crate::windowing::operator::fire::{Firing, Moment};
+use crate::windowing::operator::late::Late;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, OperatorCounts, Output};
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
@@ -439,15 +440,11 @@ where
 
     fn counts(&self) -> OperatorCounts {
         OperatorCounts {
-            late_dropped: self.late.dropped,
-            late_side_output: self.late.side_output,
-            without_window: self.late.without_window,
             open_windows: self.open_windows(),
             fired: self.firing.fired,
-            unfired_at_cleanup: 0,
-            buffered_elements: 0,
             accumulators: (self.slices.accumulators() + self.assembly.accumulators()) as u64,
             state_bytes: (self.slices.bytes() + self.assembly.bytes() + self.keys.bytes()) as u64,
+            ..self.late.counts()
         }
     }
 
