@@ -30,7 +30,7 @@ pub mod job;
 pub mod key;
 pub mod limits;
 pub mod metrics;
-mod numbers;
+pub mod numbers;
 pub mod options;
 pub mod plan;
 #[cfg(feature = "sql")]

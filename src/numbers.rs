@@ -1,4 +1,17 @@
-//! Numbers as Java prints them. Everything appends to a byte buffer.
+//! Numbers as text: as Java prints them, appended to a byte buffer, and as people read them.
+
+/// A count for people, with a comma between groups of three digits: 12,345,678.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
 
 /// An integer in decimal digits.
 #[inline]

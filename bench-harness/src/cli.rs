@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use transom::numbers::grouped;
 
 use crate::engine::Tuning;
-use crate::number::{grouped, parse_count};
+use crate::number::parse_count;
 use crate::programs::job::Job;
 use crate::programs::{self, child};
 use crate::throughput::{self, SinkKind};

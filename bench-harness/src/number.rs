@@ -27,21 +27,10 @@ pub fn short_count(count: u64) -> String {
     count.to_string()
 }
 
-/// 12345678 as 12,345,678.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use transom::numbers::grouped;
+
     use super::*;
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::numbers::grouped;
 use crate::windowing::operator::OperatorCounts;
 
 /// What a window operator came to. All shards together.
@@ -93,19 +94,6 @@ impl fmt::Display for JobExecutionResult {
         }
         Ok(())
     }
-}
-
-/// With a comma between groups of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use transom::job::Snapshot;
-
-use super::summary::count;
+use transom::numbers::grouped as count;
 
 pub struct Progress {
     bar: Option<ProgressBar>,

@@ -5,11 +5,11 @@ use std::io::Write;
 use clap::Args;
 use transom::error::{Error, Result};
 use transom::guess::{self, Guess, TimeColumn};
+use transom::numbers::grouped as count;
 use unicode_width::UnicodeWidthStr;
 
 use super::sample::SampleArgs;
 use super::say;
-use super::summary::count;
 
 /// Columns that the report shows one by one.
 const COLUMNS_SHOWN: usize = 60;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use transom::job::JobSummary;
+use transom::numbers::grouped as count;
 use unicode_width::UnicodeWidthStr;
 
 /// A block of aligned lines.
@@ -85,19 +86,6 @@ fn wrapped(value: &str) -> String {
         column += width;
     }
     out
-}
-
-/// Digits in groups of three.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 fn plural(number: usize, noun: &str) -> String {

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::Running;
 use crate::metrics::Totals;
+use crate::numbers::grouped as count;
 use crate::plan::{SinkSpec, WindowSpec};
 use crate::shard::columns::findings::{Findings, find_move};
 use crate::shard::columns::program::{Branch, Program, Target};
@@ -241,17 +242,6 @@ fn duration(ms: i64) -> String {
         }
     }
     if parts.is_empty() { "0 ms".to_string() } else { parts.join(" ") }
-}
-
-/// Digits in groups of three.
-fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let from_end = |index: usize| digits.len() - index;
-    let grouped = digits.char_indices().map(|(index, digit)| match index {
-        1.. if from_end(index).is_multiple_of(3) => format!(",{digit}"),
-        _ => digit.to_string(),
-    });
-    grouped.collect()
 }
 
 fn plural(number: u64, noun: &str) -> String {

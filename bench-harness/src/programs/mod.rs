@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
+use transom::numbers::grouped;
 
 use crate::engine::Tuning;
-use crate::number::{grouped, short_count};
+use crate::number::short_count;
 use crate::supervise::Cost;
 use crate::throughput::{self, SinkKind, Spread};
 use crate::workload::Spec;

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
+use transom::numbers::grouped;
 
 use crate::engine::{Request, Tuning};
 use crate::json::Json;
-use crate::number::{grouped, short_count};
+use crate::number::short_count;
 use crate::supervise::{self, Cost, Outcome, Work};
 use crate::workload::Spec;
 use crate::workload::format::{self, Format};
