@@ -2,11 +2,12 @@
 
 use std::any::Any;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::context::Context;
 use super::explain::SourceCard;
 use super::graph::Instantiate;
+use super::lock;
 use super::push::{Batch, NO_TIMESTAMP, Node, Push};
 use super::source::{OpenOptions, RecordSplit, Source, SourceBlock};
 use super::watermarks::{Alignment, Kind, WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
@@ -239,7 +240,7 @@ impl<T: Data> AnySplit for TimedSplit<T> {
                 Kind::Generator(_) => {
                     let mut output = WatermarkOutput { highest: start };
                     if let Some(generator) = &self.generator {
-                        let mut generator = generator.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut generator = lock(generator);
                         for (value, &time) in rows {
                             before.push(output.highest);
                             generator.on_event(value, time, &mut output);
@@ -274,13 +275,20 @@ impl<T: Data> AnyChain for Chain<T> {
     fn route(&mut self, block: AnyBlock, context: &mut Context<'_>) -> Result<()> {
         let timed: Box<Timed<T>> =
             block.records.downcast().map_err(|_| Error::internal("a block of another source's records"))?;
-        let rows = timed.values.len();
-        let (mut values, mut timestamps) = (timed.values.into_iter(), timed.timestamps.into_iter());
-        // A block of a file may have very many rows: in pieces they stay near the core through the chain.
-        for first in (0..rows).step_by(BATCH_ROWS_DEFAULT) {
-            let values = values.by_ref().take(BATCH_ROWS_DEFAULT).collect();
-            let timestamps = timestamps.by_ref().take(BATCH_ROWS_DEFAULT).collect();
-            self.next.push(Batch { values, timestamps, places: Places::From(first as u32) }, context)?;
+        let Timed { values, timestamps, .. } = *timed;
+        let rows = values.len();
+        let mut push = |values: Vec<T>, timestamps: Vec<EventTime>, first: usize| {
+            self.next.push(Batch { values, timestamps, places: Places::From(first as u32) }, context)
+        };
+        if rows > BATCH_ROWS_DEFAULT {
+            // A block of a file may have very many rows: in pieces they stay near the core through the chain.
+            let (mut values, mut timestamps) = (values.into_iter(), timestamps.into_iter());
+            for first in (0..rows).step_by(BATCH_ROWS_DEFAULT) {
+                let values = values.by_ref().take(BATCH_ROWS_DEFAULT).collect();
+                push(values, timestamps.by_ref().take(BATCH_ROWS_DEFAULT).collect(), first)?;
+            }
+        } else if rows > 0 {
+            push(values, timestamps, 0)?;
         }
         self.next.end_block(context)
     }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::lock;
 use crate::source::Wake;
 use crate::time::EventTime;
 
@@ -47,7 +48,7 @@ impl Clock {
     /// The job begins: `wake` is called when the clock has been moved by hand.
     pub(super) fn start(&self, wake: &Wake) {
         if let Kind::Manual(clock) = &self.0 {
-            clock.0.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(wake.clone());
+            lock(&clock.0.wakes).push(wake.clone());
         }
     }
 }
@@ -91,7 +92,7 @@ impl ManualClock {
     }
 
     fn wake(&self) {
-        self.0.wakes.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|wake| wake());
+        lock(&self.0.wakes).iter().for_each(|wake| wake());
     }
 }
 

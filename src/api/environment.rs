@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::explain::{OperatorCard, SinkCard};
 use super::graph::{Graph, Instantiate, StageEntry};
 use super::job_client::JobClient;
+use super::placed;
 use super::push::Node;
 use super::result::JobExecutionResult;
 use super::run::{JobProgress, Settings, Watcher, run};
@@ -231,10 +232,6 @@ impl StreamExecutionEnvironment {
     pub(super) fn note_warnings(&self, warnings: Vec<String>) {
         self.0.borrow_mut().graph.warnings.extend(warnings);
     }
-}
-
-fn placed(fault: Error, location: &Location<'_>) -> Error {
-    fault.at(u64::from(location.line()), u64::from(location.column())).in_file(location.file())
 }
 
 impl Graph {

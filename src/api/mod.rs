@@ -85,3 +85,19 @@ pub use stream::{DataStream, SingleOutputStreamOperator};
 pub use table_sink::{Cell, RowBuilder, TableSink};
 pub use watermarks::{WatermarkGenerator, WatermarkOutput, WatermarkStrategy};
 pub use windowed::WindowedStream;
+
+use std::panic::Location;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Place};
+
+/// Locks what is whole at every step: a panic of another holder has left nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An error that names no place has this one in the program's source.
+fn placed(error: Error, location: &Location<'_>) -> Error {
+    let (line, column) = (u64::from(location.line()), u64::from(location.column()));
+    error.at_place(Place { file: location.file().to_string(), line, column, length: 0 })
+}

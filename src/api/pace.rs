@@ -1,10 +1,11 @@
 //! Splits in the order of arrival: beside records they tell that there are none, and how time goes by.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::branch::{AnyBlock, AnySplit};
 use super::clock::Clock;
+use super::lock;
 use super::source::Blocks;
 use crate::error::Result;
 use crate::exchange::Stamp;
@@ -87,10 +88,6 @@ struct Entry {
     /// The number of a block of the split itself; `None`: without records.
     own: Option<usize>,
     stamp: Stamp,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Paced {

@@ -1,10 +1,11 @@
 //! Chains: what is done with records on the shard that has them, a batch at a time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::context::Context;
 use super::graph::Instantiate;
+use super::lock;
 use crate::error::Result;
 use crate::time::EventTime;
 use crate::windowing::Data;
@@ -60,10 +61,10 @@ impl<T: Data> Node<T> {
         Arc::new(Node { consumers: Mutex::new(Vec::new()), moved: AtomicBool::new(false) })
     }
     fn consumers(&self) -> Vec<Consumer<T>> {
-        self.consumers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.consumers).clone()
     }
     fn add(&self, consumer: Consumer<T>) {
-        self.consumers.lock().unwrap_or_else(PoisonError::into_inner).push(consumer);
+        lock(&self.consumers).push(consumer);
     }
     /// The records end there, in a sink or a window.
     pub fn attach(&self, make: impl Fn(&mut Instantiate<'_>) -> Box<dyn Push<T>> + Send + Sync + 'static) {

@@ -6,7 +6,7 @@ use super::context::{Context, Part};
 use super::push::{Batch, Push};
 use crate::batch::Mark;
 use crate::error::Result;
-use crate::key::{KeyGroups, KeyHash};
+use crate::key::KeyGroups;
 use crate::time::{EventTime, Watermark};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::hash::key_hash;
@@ -78,13 +78,6 @@ impl<K, T> Owned<K, T> {
             self.last = Some(watermark);
         }
     }
-    #[inline]
-    fn push(&mut self, (key, hash): (K, KeyHash), value: T, timestamp: EventTime) {
-        self.batch.keys.push(key);
-        self.batch.hashes.push(hash);
-        self.batch.values.push(value);
-        self.batch.timestamps.push(timestamp);
-    }
 }
 
 impl<K: Key, T: Data, F: Fn(&T) -> K> Route<K, T, F> {
@@ -113,7 +106,7 @@ impl<K: Key, T: Data, F: Fn(&T) -> K> Route<K, T, F> {
             if let Kept::Rows(rows) = &mut owned.places {
                 rows.push(row);
             }
-            owned.push((key, hash), value, timestamp);
+            owned.batch.push((key, hash), value, timestamp);
         }
     }
 
@@ -134,7 +127,7 @@ impl<K: Key, T: Data, F: Fn(&T) -> K> Route<K, T, F> {
                 Kept::Each(places) => places.push(place),
                 kept => *kept = Kept::Each(vec![place]),
             }
-            owned.push((key, hash), value, timestamp);
+            owned.batch.push((key, hash), value, timestamp);
         }
     }
 }

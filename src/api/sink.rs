@@ -1,9 +1,10 @@
 //! Sinks: where records leave the job.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::context::Context;
+use super::lock;
 use super::push::{Batch, Push};
 use crate::error::{Error, Result};
 use crate::time::EventTime;
@@ -127,6 +128,6 @@ impl<T> Collected<T> {
     }
     /// With their timestamps, in milliseconds.
     pub fn take_timed(&self) -> Vec<(T, EventTime)> {
-        std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.records))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::any::Any;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::context::{Context, Part};
 use super::graph::Instantiate;
 use super::push::{Batch, Node, Push};
-use crate::error::{Error, Place, Result};
+use super::{lock, placed};
+use crate::error::{Error, Result};
 use crate::time::Watermark;
 use crate::windowing::batch::KeyedBatch;
 use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
@@ -67,7 +68,7 @@ pub(super) struct SideNodes(Arc<Mutex<Vec<SideNode>>>);
 impl SideNodes {
     /// The stream of a tag's records: one, however often it is asked for.
     pub fn node<X: Data>(&self, tag: &OutputTag<X>) -> Arc<Node<X>> {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = lock(&self.0);
         let known = nodes.iter().find(|side| side.tag == tag.id());
         if let Some(node) = known.and_then(|side| side.node.clone().downcast().ok()) {
             return node;
@@ -84,7 +85,7 @@ impl SideNodes {
         node
     }
     fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Vec<Box<dyn Drain>> {
-        let made = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let made = lock(&self.0).clone();
         made.iter().map(|side| (side.make)(instantiate)).collect()
     }
 }
@@ -130,12 +131,6 @@ impl<K: Key, T: Data, Out: Data> WindowStage<K, T, Out> {
         let drains = sides.instantiate(instantiate);
         WindowStage { operator, next, drains, location, ordered, records_in: 0, records_out: 0, fired_before_end: 0 }
     }
-}
-
-/// An error that names no place has that of the window in the program.
-fn placed(error: Error, location: &Location<'_>) -> Error {
-    let (line, column) = (u64::from(location.line()), u64::from(location.column()));
-    error.at_place(Place { file: location.file().to_string(), line, column, length: 0 })
 }
 
 impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {

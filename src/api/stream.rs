@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::branch::Branch;
 use super::environment::StreamExecutionEnvironment;
 use super::keyed::{CountWindows, KeyedStream, SlidingCountWindows};
+use super::lock;
 use super::push::{Filter, FlatMap, Map, Node, Push};
 use super::sink::{AnySink, Collected, Elsewhere, Give, Hand, each};
 use super::source::{MappedSource, Source};
@@ -199,7 +200,7 @@ impl<T: Data> DataStream<T> {
         let collected = Collected::new();
         let records = collected.records.clone();
         self.give("collect", move |value, timestamp| {
-            records.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((value, timestamp));
+            lock(&records).push((value, timestamp));
             Ok(())
         });
         collected

@@ -134,14 +134,19 @@ impl<K, T> KeyedBatch<K, T> {
                 merged.marks.push(Mark { row: row as u32, watermark });
                 marked = watermark;
             }
-            merged.keys.push(key);
-            merged.hashes.push(hash);
-            merged.values.push(value);
-            merged.timestamps.push(timestamp);
+            merged.push((key, hash), value, timestamp);
             places.push(place);
         }
         merged.places = Places::Each(places);
         merged
+    }
+    /// Adds a row but for its place and mark.
+    #[inline]
+    pub fn push(&mut self, (key, hash): (K, KeyHash), value: T, timestamp: EventTime) {
+        self.keys.push(key);
+        self.hashes.push(hash);
+        self.values.push(value);
+        self.timestamps.push(timestamp);
     }
     /// The place of row `row` of the batch.
     #[inline]

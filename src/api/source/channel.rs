@@ -1,12 +1,13 @@
 //! Records that other threads send while the job runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
 
 use super::blocks::Blocks;
 use super::{OpenOptions, RecordSplit, Source, SourceBlock};
+use crate::api::lock;
 use crate::api::push::NO_TIMESTAMP;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Extent, Wake};
@@ -173,10 +174,6 @@ struct ChannelSplit<T> {
     bell: Arc<Bell>,
     block_rows: usize,
     made: Mutex<Blocks<SourceBlock<T>>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T: Data> ChannelSplit<T> {

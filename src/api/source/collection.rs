@@ -1,9 +1,10 @@
 //! Records of the program itself: any iterator, and a function of a number.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::blocks::Blocks;
 use super::{OpenOptions, RecordSplit, Source, SourceBlock};
+use crate::api::lock;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::source::Extent;
@@ -99,10 +100,6 @@ impl<T> Puller<T> {
             None => (Some(Ok(values)), is_last),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T: Data> RecordSplit<T> for IteratorSplit<T> {

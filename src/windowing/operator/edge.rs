@@ -53,10 +53,7 @@ impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
             // The general operator wants to know of every move.
             let mark = if beyond == 1 { Some(times.before(place)) } else { mark };
             part.marks.extend(mark.map(|watermark| Mark { row: part.values.len() as u32, watermark }));
-            part.keys.push(key);
-            part.hashes.push(hash);
-            part.values.push(value);
-            part.timestamps.push(timestamp);
+            part.push((key, hash), value, timestamp);
             places[beyond].push(place);
         }
         for (part, places) in parts.iter_mut().zip(places) {
