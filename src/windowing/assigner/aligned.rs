@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::time::EventTime;
+use crate::windowing::assigner::{AssignerContext, TimeKind};
 use crate::windowing::span::Span;
 use crate::windowing::window::TimeWindow;
 
@@ -65,6 +66,11 @@ impl Aligned {
         windows.push(TimeWindow::new(start, start.wrapping_add(self.size.ms())));
     }
 
+    /// Size, step and offset behind the name of an assigner.
+    pub(super) fn describe(&self, assigner: &str) -> String {
+        format!("{assigner}({}, {}{})", self.size.ms(), self.step.ms(), self.offset_text())
+    }
+
     /// What the offset adds to a description: nothing where there is none.
     pub(super) fn offset_text(&self) -> String {
         if self.offset_ms == 0 { String::new() } else { format!(", offset {}", self.offset_ms) }
@@ -86,6 +92,18 @@ pub(super) fn check_offset(assigner: &str, offset_ms: i64, limit: &str, limit_ms
 #[inline]
 pub(super) fn start_of(time: EventTime, offset_ms: i64, step_ms: i64) -> EventTime {
     time.wrapping_sub(time.wrapping_sub(offset_ms).rem_euclid(step_ms))
+}
+
+/// The time of an element for windows on a grid, which of event time refuse elements without a timestamp.
+///
+/// # Errors
+/// Kind Data.
+#[inline]
+pub(super) fn checked_time<D: TimeKind>(timestamp: EventTime, context: &AssignerContext) -> Result<EventTime> {
+    if D::IS_EVENT_TIME {
+        check_timestamp(timestamp)?;
+    }
+    Ok(D::time_of(timestamp, context))
 }
 
 /// Refuses the timestamp that means "none".

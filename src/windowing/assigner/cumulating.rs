@@ -1,43 +1,36 @@
 //! Windows that start together and grow by a step up to a maximum size: those of CUMULATE in Flink SQL.
 
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::time::{EventTime, Grid};
-use crate::windowing::assigner::aligned::{Aligned, check_offset, check_timestamp, start_of};
-use crate::windowing::assigner::{AssignerContext, NonMerging, WindowAssigner};
-use crate::windowing::trigger::{EventTimeTrigger, ProcessingTimeTrigger};
+use crate::windowing::assigner::aligned::{Aligned, check_offset, checked_time, start_of};
+use crate::windowing::assigner::{
+    AssignerContext, NonMerging, OfEventTime, OfProcessingTime, TimeKind, WindowAssigner,
+};
+use crate::windowing::trigger::Trigger;
 use crate::windowing::window::TimeWindow;
 
-/// Cumulating windows of event time. Flink has them in SQL only. Default trigger: [`EventTimeTrigger`].
+/// Cumulating windows of one kind of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CumulatingEventTimeWindows(Aligned);
+pub struct CumulatingWindows<D>(Aligned, PhantomData<D>);
+
+/// Cumulating windows of event time. Flink has them in SQL only. Default trigger:
+/// [`EventTimeTrigger`](crate::windowing::trigger::EventTimeTrigger).
+pub type CumulatingEventTimeWindows = CumulatingWindows<OfEventTime>;
 
 /// Cumulating windows of processing time: by the clock at which the element comes. Default trigger:
-/// [`ProcessingTimeTrigger`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CumulatingProcessingTimeWindows(Aligned);
+/// [`ProcessingTimeTrigger`](crate::windowing::trigger::ProcessingTimeTrigger).
+pub type CumulatingProcessingTimeWindows = CumulatingWindows<OfProcessingTime>;
 
-impl CumulatingEventTimeWindows {
+impl<D> CumulatingWindows<D> {
     /// Windows that start at multiples of `size` and are one `step`, two, … and at last `size` long. The size must be
     /// a multiple of the step.
     pub fn of(size: Duration, step: Duration) -> Self {
-        CumulatingEventTimeWindows(Aligned::new(size, step))
+        CumulatingWindows(Aligned::new(size, step), PhantomData)
     }
     /// Moves all windows by `offset_ms` milliseconds, less than the size in either direction.
-    #[must_use]
-    pub fn with_offset_ms(mut self, offset_ms: i64) -> Self {
-        self.0.offset_ms = offset_ms;
-        self
-    }
-}
-
-impl CumulatingProcessingTimeWindows {
-    /// As [`CumulatingEventTimeWindows::of`].
-    pub fn of(size: Duration, step: Duration) -> Self {
-        CumulatingProcessingTimeWindows(Aligned::new(size, step))
-    }
-    /// As [`CumulatingEventTimeWindows::with_offset_ms`].
     #[must_use]
     pub fn with_offset_ms(mut self, offset_ms: i64) -> Self {
         self.0.offset_ms = offset_ms;
@@ -67,70 +60,48 @@ fn assign(aligned: &Aligned, time: EventTime, windows: &mut Vec<TimeWindow>) {
     windows.extend((steps + 1..=size / step).map(|steps| TimeWindow::new(start, start.wrapping_add(steps * step))));
 }
 
-fn describe(aligned: &Aligned, assigner: &str) -> String {
-    format!("{assigner}({}, {}{})", aligned.size.ms(), aligned.step.ms(), aligned.offset_text())
+impl<D: TimeKind> CumulatingWindows<D> {
+    fn name() -> String {
+        format!("Cumulating{}Windows", D::NAME)
+    }
 }
 
-impl<T> WindowAssigner<T> for CumulatingEventTimeWindows {
+impl<T, D> WindowAssigner<T> for CumulatingWindows<D>
+where
+    D: TimeKind,
+    D::Trigger: Trigger<T, TimeWindow>,
+{
     type Window = TimeWindow;
-    type DefaultTrigger = EventTimeTrigger;
+    type DefaultTrigger = D::Trigger;
 
     fn check(&self) -> Result<()> {
-        check(&self.0, "CumulatingEventTimeWindows")
+        check(&self.0, &Self::name())
     }
     fn assign_windows(
         &self,
         _element: &T,
         timestamp: EventTime,
-        _context: &AssignerContext,
-        windows: &mut Vec<TimeWindow>,
-    ) -> Result<()> {
-        check_timestamp(timestamp)?;
-        assign(&self.0, timestamp, windows);
-        Ok(())
-    }
-    fn default_trigger(&self) -> EventTimeTrigger {
-        EventTimeTrigger
-    }
-    fn is_event_time(&self) -> bool {
-        true
-    }
-    fn grid(&self) -> Option<Grid> {
-        let (size, step) = (self.0.size.ms(), self.0.step.ms());
-        check(&self.0, "").is_ok().then(|| Grid::cumulating(size, step, self.0.offset_ms))
-    }
-    fn describe(&self) -> String {
-        describe(&self.0, "CumulatingEventTimeWindows")
-    }
-}
-
-impl<T> WindowAssigner<T> for CumulatingProcessingTimeWindows {
-    type Window = TimeWindow;
-    type DefaultTrigger = ProcessingTimeTrigger;
-
-    fn check(&self) -> Result<()> {
-        check(&self.0, "CumulatingProcessingTimeWindows")
-    }
-    fn assign_windows(
-        &self,
-        _element: &T,
-        _timestamp: EventTime,
         context: &AssignerContext,
         windows: &mut Vec<TimeWindow>,
     ) -> Result<()> {
-        assign(&self.0, context.processing_time, windows);
+        let time = checked_time::<D>(timestamp, context)?;
+        assign(&self.0, time, windows);
         Ok(())
     }
-    fn default_trigger(&self) -> ProcessingTimeTrigger {
-        ProcessingTimeTrigger
+    fn default_trigger(&self) -> D::Trigger {
+        D::Trigger::default()
     }
     fn is_event_time(&self) -> bool {
-        false
+        D::IS_EVENT_TIME
+    }
+    fn grid(&self) -> Option<Grid> {
+        let (size, step) = (self.0.size.ms(), self.0.step.ms());
+        let fits = D::IS_EVENT_TIME && check(&self.0, "").is_ok();
+        fits.then(|| Grid::cumulating(size, step, self.0.offset_ms))
     }
     fn describe(&self) -> String {
-        describe(&self.0, "CumulatingProcessingTimeWindows")
+        self.0.describe(&Self::name())
     }
 }
 
-impl NonMerging for CumulatingEventTimeWindows {}
-impl NonMerging for CumulatingProcessingTimeWindows {}
+impl<D> NonMerging for CumulatingWindows<D> {}

@@ -20,6 +20,7 @@ mod aligned;
 mod boxed;
 mod cumulating;
 mod global;
+mod kind;
 mod merge;
 mod session;
 mod sliding;
@@ -27,15 +28,16 @@ mod tumbling;
 
 pub(super) use aligned::check_timestamp;
 pub use boxed::BoxedAssigner;
-pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows};
+pub use cumulating::{CumulatingEventTimeWindows, CumulatingProcessingTimeWindows, CumulatingWindows};
 pub use global::GlobalWindows;
+pub use kind::{OfEventTime, OfProcessingTime, TimeKind};
 pub use merge::merge_time_windows;
 pub use session::{
-    DynamicEventTimeSessionWindows, DynamicProcessingTimeSessionWindows, EventTimeSessionWindows,
-    ProcessingTimeSessionWindows,
+    DynamicEventTimeSessionWindows, DynamicProcessingTimeSessionWindows, DynamicSessionWindows,
+    EventTimeSessionWindows, ProcessingTimeSessionWindows, SessionWindows,
 };
-pub use sliding::{SlidingEventTimeWindows, SlidingProcessingTimeWindows};
-pub use tumbling::{TumblingEventTimeWindows, TumblingProcessingTimeWindows};
+pub use sliding::{SlidingEventTimeWindows, SlidingProcessingTimeWindows, SlidingWindows};
+pub use tumbling::{TumblingEventTimeWindows, TumblingProcessingTimeWindows, TumblingWindows};
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid};

@@ -1,28 +1,33 @@
 //! Windows of one size that start every slide: they overlap where the slide is smaller, and leave gaps where it is
 //! larger.
 
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid};
-use crate::windowing::assigner::aligned::{Aligned, check_timestamp};
-use crate::windowing::assigner::{AssignerContext, NonMerging, WindowAssigner};
-use crate::windowing::trigger::{EventTimeTrigger, ProcessingTimeTrigger};
+use crate::windowing::assigner::aligned::{Aligned, checked_time};
+use crate::windowing::assigner::{
+    AssignerContext, NonMerging, OfEventTime, OfProcessingTime, TimeKind, WindowAssigner,
+};
+use crate::windowing::trigger::Trigger;
 use crate::windowing::window::TimeWindow;
 
-/// Sliding windows of event time. Default trigger: [`EventTimeTrigger`].
+/// Sliding windows of one kind of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SlidingEventTimeWindows(Aligned);
+pub struct SlidingWindows<D>(Aligned, PhantomData<D>);
+
+/// Sliding windows of event time. Default trigger: [`EventTimeTrigger`](crate::windowing::trigger::EventTimeTrigger).
+pub type SlidingEventTimeWindows = SlidingWindows<OfEventTime>;
 
 /// Sliding windows of processing time: by the clock at which the element comes. Default trigger:
-/// [`ProcessingTimeTrigger`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SlidingProcessingTimeWindows(Aligned);
+/// [`ProcessingTimeTrigger`](crate::windowing::trigger::ProcessingTimeTrigger).
+pub type SlidingProcessingTimeWindows = SlidingWindows<OfProcessingTime>;
 
-impl SlidingEventTimeWindows {
+impl<D> SlidingWindows<D> {
     /// Windows of `size` that start at multiples of `slide`, both at least 1 ms.
     pub fn of(size: Duration, slide: Duration) -> Self {
-        SlidingEventTimeWindows(Aligned::new(size, slide))
+        SlidingWindows(Aligned::new(size, slide), PhantomData)
     }
     /// Moves all windows by `offset_ms` milliseconds, less than the slide in either direction.
     #[must_use]
@@ -32,88 +37,48 @@ impl SlidingEventTimeWindows {
     }
 }
 
-impl SlidingProcessingTimeWindows {
-    /// As [`SlidingEventTimeWindows::of`].
-    pub fn of(size: Duration, slide: Duration) -> Self {
-        SlidingProcessingTimeWindows(Aligned::new(size, slide))
-    }
-    /// As [`SlidingEventTimeWindows::with_offset_ms`].
-    #[must_use]
-    pub fn with_offset_ms(mut self, offset_ms: i64) -> Self {
-        self.0.offset_ms = offset_ms;
-        self
+impl<D: TimeKind> SlidingWindows<D> {
+    fn name() -> String {
+        format!("Sliding{}Windows", D::NAME)
     }
 }
 
-fn check(aligned: &Aligned, assigner: &str) -> Result<()> {
-    aligned.check(assigner, "slide")?;
-    aligned.check_windows(assigner, "slide")
-}
-
-fn describe(aligned: &Aligned, assigner: &str) -> String {
-    format!("{assigner}({}, {}{})", aligned.size.ms(), aligned.step.ms(), aligned.offset_text())
-}
-
-impl<T> WindowAssigner<T> for SlidingEventTimeWindows {
+impl<T, D> WindowAssigner<T> for SlidingWindows<D>
+where
+    D: TimeKind,
+    D::Trigger: Trigger<T, TimeWindow>,
+{
     type Window = TimeWindow;
-    type DefaultTrigger = EventTimeTrigger;
+    type DefaultTrigger = D::Trigger;
 
     fn check(&self) -> Result<()> {
-        check(&self.0, "SlidingEventTimeWindows")
+        self.0.check(&Self::name(), "slide")?;
+        self.0.check_windows(&Self::name(), "slide")
     }
     fn assign_windows(
         &self,
         _element: &T,
         timestamp: EventTime,
-        _context: &AssignerContext,
-        windows: &mut Vec<TimeWindow>,
-    ) -> Result<()> {
-        check_timestamp(timestamp)?;
-        self.0.assign(timestamp, windows);
-        Ok(())
-    }
-    fn default_trigger(&self) -> EventTimeTrigger {
-        EventTimeTrigger
-    }
-    fn is_event_time(&self) -> bool {
-        true
-    }
-    fn grid(&self) -> Option<Grid> {
-        let (size, slide) = (self.0.size.ms(), self.0.step.ms());
-        (size > 0 && slide > 0).then(|| Grid::sliding(size, slide, self.0.offset_ms))
-    }
-    fn describe(&self) -> String {
-        describe(&self.0, "SlidingEventTimeWindows")
-    }
-}
-
-impl<T> WindowAssigner<T> for SlidingProcessingTimeWindows {
-    type Window = TimeWindow;
-    type DefaultTrigger = ProcessingTimeTrigger;
-
-    fn check(&self) -> Result<()> {
-        check(&self.0, "SlidingProcessingTimeWindows")
-    }
-    fn assign_windows(
-        &self,
-        _element: &T,
-        _timestamp: EventTime,
         context: &AssignerContext,
         windows: &mut Vec<TimeWindow>,
     ) -> Result<()> {
-        self.0.assign(context.processing_time, windows);
+        let time = checked_time::<D>(timestamp, context)?;
+        self.0.assign(time, windows);
         Ok(())
     }
-    fn default_trigger(&self) -> ProcessingTimeTrigger {
-        ProcessingTimeTrigger
+    fn default_trigger(&self) -> D::Trigger {
+        D::Trigger::default()
     }
     fn is_event_time(&self) -> bool {
-        false
+        D::IS_EVENT_TIME
+    }
+    fn grid(&self) -> Option<Grid> {
+        let (size, slide) = (self.0.size.ms(), self.0.step.ms());
+        (D::IS_EVENT_TIME && size > 0 && slide > 0).then(|| Grid::sliding(size, slide, self.0.offset_ms))
     }
     fn describe(&self) -> String {
-        describe(&self.0, "SlidingProcessingTimeWindows")
+        self.0.describe(&Self::name())
     }
 }
 
-impl NonMerging for SlidingEventTimeWindows {}
-impl NonMerging for SlidingProcessingTimeWindows {}
+impl<D> NonMerging for SlidingWindows<D> {}
