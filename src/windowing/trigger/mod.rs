@@ -54,6 +54,7 @@ mod delta;
 mod early_count;
 mod event_time;
 mod global;
+mod interval;
 mod processing_time;
 mod processing_timeout;
 mod purging;
@@ -141,17 +142,23 @@ impl<'a> TriggerContext<'a> {
     pub fn current_processing_time(&self) -> EventTime {
         self.processing_time
     }
+    pub fn register_timer(&mut self, domain: TimeDomain, time: EventTime) {
+        self.requests.push(TimerRequest::Register(domain, time));
+    }
     pub fn register_event_time_timer(&mut self, time: EventTime) {
-        self.requests.push(TimerRequest::Register(TimeDomain::EventTime, time));
+        self.register_timer(TimeDomain::EventTime, time);
     }
     pub fn register_processing_time_timer(&mut self, time: EventTime) {
-        self.requests.push(TimerRequest::Register(TimeDomain::ProcessingTime, time));
+        self.register_timer(TimeDomain::ProcessingTime, time);
+    }
+    pub fn delete_timer(&mut self, domain: TimeDomain, time: EventTime) {
+        self.requests.push(TimerRequest::Delete(domain, time));
     }
     pub fn delete_event_time_timer(&mut self, time: EventTime) {
-        self.requests.push(TimerRequest::Delete(TimeDomain::EventTime, time));
+        self.delete_timer(TimeDomain::EventTime, time);
     }
     pub fn delete_processing_time_timer(&mut self, time: EventTime) {
-        self.requests.push(TimerRequest::Delete(TimeDomain::ProcessingTime, time));
+        self.delete_timer(TimeDomain::ProcessingTime, time);
     }
 }
 
