@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::branch::{AnyBranch, Branch};
 use super::clock::Clock;
 use super::explain::{OperatorCard, SinkCard};
-use super::graph::{Graph, Instantiate, StageEntry};
+use super::graph::{Edges, Graph, Instantiate, StageEntry};
 use super::job_client::JobClient;
 use super::placed;
 use super::push::Node;
@@ -260,12 +260,11 @@ impl Graph {
                 None => fault,
             });
         }
-        self.check_fed()
+        Ok(())
     }
 
     /// A stream that was kept from a program that has run leads nowhere in the next one.
-    fn check_fed(&self) -> Result<()> {
-        let edges = self.edges();
+    pub(super) fn check_fed(&self, edges: &Edges) -> Result<()> {
         let fed = |stage: usize| edges.ports.iter().any(|port| port.stage == stage);
         let given = |sink: usize| edges.gives.iter().any(|gives| gives.sink == sink);
         let stage = (0..self.stages.len()).find(|&stage| !fed(stage)).map(|stage| self.stages[stage].card.location);

@@ -198,7 +198,7 @@ pub(super) fn program(graph: &Graph) -> String {
             block.line("help:", remedy);
         }
     }
-    for warning in graph.warnings.iter().cloned().chain(warnings::of_graph(graph)) {
+    for warning in graph.warnings.iter().cloned().chain(warnings::of_graph(graph, &edges)) {
         let mut lines = warning.lines();
         let mut block = Block::new(&mut out, &format!("warning: {}", lines.next().unwrap_or_default()));
         lines.for_each(|line| {

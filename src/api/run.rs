@@ -68,8 +68,10 @@ type Splits = Vec<(usize, Arc<dyn AnySplit>)>;
 pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) -> Result<JobExecutionResult> {
     let started = Instant::now();
     graph.check()?;
+    let edges = graph.edges();
+    graph.check_fed(&edges)?;
     let mut warnings = std::mem::take(&mut graph.warnings);
-    warnings.extend(super::warnings::of_graph(&graph));
+    warnings.extend(super::warnings::of_graph(&graph, &edges));
     warnings.iter().for_each(|warning| (watcher.notice)(warning));
     let shards = settings.options.shards.clamp(1, settings.key_groups as usize);
     let order = order_of(&graph);

@@ -75,12 +75,11 @@ pub(super) fn of_window(card: &OperatorCard, facts: WindowFacts) -> Vec<String> 
 }
 
 /// Of the graph as a whole: sources without watermarks before windows of event time.
-pub(super) fn of_graph(graph: &Graph) -> Vec<String> {
-    let edges = graph.edges();
+pub(super) fn of_graph(graph: &Graph, edges: &Edges) -> Vec<String> {
     let silent = graph.branches.iter().enumerate().filter(|(_, branch)| branch.is_used() && !branch.has_watermarks());
     silent
         .filter_map(|(number, branch)| {
-            let stage = first_event_time(graph, &edges, Producer::Branch(number))?;
+            let stage = first_event_time(graph, edges, Producer::Branch(number))?;
             let (card, source) = (&graph.stages[stage].card, branch.card());
             let remedy = format!(
                 "give the source ({}:{}) a strategy, for example \
