@@ -19,7 +19,7 @@ use crate::windowing::operator::edge::WithEdge;
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::reduce::{EmitReduced, Fold, Reduce};
 use crate::windowing::operator::session::SessionOperator;
-use crate::windowing::operator::slice::SliceOperator;
+use crate::windowing::operator::slice::on_grid;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, NoEvictor};
 use crate::windowing::output::{Collector, OutputTag};
 use crate::windowing::span::Span;
@@ -144,7 +144,7 @@ where
                     let (general, lateness) = (self.general_operator(contents), self.lateness.clone());
                     let make = move || {
                         let (function, process) = (function.clone(), process.clone());
-                        let slices = SliceOperator::new(grid, lateness.clone(), function, process);
+                        let slices = on_grid::<_, _, A::Window, _, _, _>(grid, lateness.clone(), function, process);
                         Box::new(WithEdge::new(grid, slices, general.clone())) as _
                     };
                     self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)

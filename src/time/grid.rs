@@ -33,6 +33,11 @@ impl Grid {
         Grid { size, slide: size, offset, slice: step, cumulates: true }
     }
 
+    /// Whether windows have slices in common with others, or are made of several; else each is one slice.
+    pub fn shares_slices(&self) -> bool {
+        self.size != self.slice
+    }
+
     /// Start of the slice that holds a time.
     #[inline]
     pub fn slice_of(&self, time: i64) -> i64 {

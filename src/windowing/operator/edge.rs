@@ -13,8 +13,8 @@ use crate::windowing::output::{Places, Records};
 use crate::windowing::{Data, Key};
 
 /// `within` for all elements but those at the ends of time.
-pub struct WithEdge<S, G, M> {
-    within: S,
+pub struct WithEdge<K, T, Out, G, M> {
+    within: Box<dyn KeyedWindowOperator<K, T, Out>>,
     beyond: Option<G>,
     make: M,
     /// The first and the last time that have a window within time.
@@ -22,8 +22,8 @@ pub struct WithEdge<S, G, M> {
     reached: Watermark,
 }
 
-impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
-    pub fn new(grid: Grid, within: S, make: M) -> Self {
+impl<K, T, Out, G, M: Fn() -> G> WithEdge<K, T, Out, G, M> {
+    pub fn new(grid: Grid, within: Box<dyn KeyedWindowOperator<K, T, Out>>, make: M) -> Self {
         let first = window_start(EventTime::MIN + (grid.slide - 1), grid.offset, grid.slide);
         let last = match grid.cumulates {
             true => grid.slice_of(EventTime::MAX) - 1,
@@ -39,7 +39,7 @@ impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
         timestamp >= self.times.0 && timestamp <= self.times.1
     }
 
-    fn split<K, T>(&self, batch: KeyedBatch<K, T>, times: &StageTimes) -> [KeyedBatch<K, T>; 2] {
+    fn split(&self, batch: KeyedBatch<K, T>, times: &StageTimes) -> [KeyedBatch<K, T>; 2] {
         let mut parts = [KeyedBatch::default(), KeyedBatch::default()];
         let mut places = [Vec::new(), Vec::new()];
         let KeyedBatch { keys, hashes, values, timestamps, places: from, marks } = batch;
@@ -63,12 +63,11 @@ impl<S, G, M: Fn() -> G> WithEdge<S, G, M> {
     }
 }
 
-impl<K, T, Out, S, G, M> KeyedWindowOperator<K, T, Out> for WithEdge<S, G, M>
+impl<K, T, Out, G, M> KeyedWindowOperator<K, T, Out> for WithEdge<K, T, Out, G, M>
 where
     K: Key,
     T: Data,
     Out: Data,
-    S: KeyedWindowOperator<K, T, Out>,
     G: KeyedWindowOperator<K, T, Out>,
     M: Fn() -> G + Send,
 {
@@ -104,7 +103,7 @@ where
     }
 
     fn counts(&self) -> OperatorCounts {
-        let beyond = self.beyond.as_ref().map_or_else(OperatorCounts::default, KeyedWindowOperator::counts);
+        let beyond = self.beyond.as_ref().map_or_else(OperatorCounts::default, G::counts);
         self.within.counts().and(beyond)
     }
 

@@ -1,20 +1,12 @@
 //! From key to dense slot number: what an operator knows of a key lies in vectors by slot.
-//!
-//! Open addressing with linear probing over cells of 8 bytes: the lower half of the key's hash (its tag) and the slot
-//! plus one. The upper half has the key group, which the keys of a shard share. A cell's place follows from its tag, so
-//! that growing and closing up the gap of a removed key need no keys.
 
+use super::cells::Cells;
 use crate::key::KeyHash;
-
-/// The lower half of a key hash.
-type Tag = u32;
 
 /// Keys and their slots. A removed key's slot is given to the next new key, so slots stay dense.
 #[derive(Debug, Clone)]
 pub struct KeyIndex<K> {
-    /// `tag << 32 | slot + 1`; 0 is free. A power of two of them, at least one of them free.
-    cells: Vec<u64>,
-    bits: u32,
+    cells: Cells,
     entries: Vec<Entry<K>>,
     free: Vec<u32>,
 }
@@ -28,23 +20,10 @@ struct Entry<K> {
 
 /// Keys whose cells are read at once.
 const BLOCK: usize = 256;
-/// The least number of cells is 2 to the power of this.
-const BITS_MIN: u32 = 3;
-
-/// Spreads tags over the table, also those of poor hashes.
-#[inline]
-fn home(tag: Tag, bits: u32) -> usize {
-    (tag.wrapping_mul(0x9e37_79b1) >> (32 - bits)) as usize
-}
-
-#[inline]
-fn cell_of(hash: KeyHash, slot: u32) -> u64 {
-    hash << 32 | u64::from(slot + 1)
-}
 
 impl<K> Default for KeyIndex<K> {
     fn default() -> Self {
-        KeyIndex { cells: vec![0; 1 << BITS_MIN], bits: BITS_MIN, entries: Vec::new(), free: Vec::new() }
+        KeyIndex { cells: Cells::with_capacity(0), entries: Vec::new(), free: Vec::new() }
     }
 }
 
@@ -71,9 +50,7 @@ impl<K: Eq> KeyIndex<K> {
     }
     /// Bytes that the index allocates; not what keys point to.
     pub fn bytes(&self) -> usize {
-        self.cells.capacity() * size_of::<u64>()
-            + self.entries.capacity() * size_of::<Entry<K>>()
-            + self.free.capacity() * size_of::<u32>()
+        self.cells.bytes() + self.entries.capacity() * size_of::<Entry<K>>() + self.free.capacity() * size_of::<u32>()
     }
 
     /// The key of a slot; `None` for a free one.
@@ -104,21 +81,10 @@ impl<K: Eq> KeyIndex<K> {
     /// Appends the slot of each key, [`Self::NONE`] for keys that are not there. Faster than one after the other: the
     /// cells of many keys are read at once, so that the waits for memory overlap.
     pub fn slots_of(&self, hashes: &[KeyHash], keys: &[K], slots: &mut Vec<u32>) {
-        let mask = self.cells.len() - 1;
         slots.reserve(keys.len());
         for (hashes, keys) in hashes.chunks(BLOCK).zip(keys.chunks(BLOCK)) {
             let first = slots.len();
-            // The slot whose tag fits, of the three cells where most keys lie; without a guess of the processor. Of two
-            // that fit it is some mixture, which is no key's or another's.
-            slots.extend(hashes.iter().map(|&hash| {
-                let at = home(hash as Tag, self.bits);
-                let pick = |at: usize| {
-                    let cell = self.cells[at & mask];
-                    let fits = u64::from((cell >> 32) as Tag ^ hash as Tag).wrapping_sub(1) >> 32;
-                    cell as u32 & fits as u32
-                };
-                (pick(at) | pick(at + 1) | pick(at + 2)).wrapping_sub(1)
-            }));
+            slots.extend(hashes.iter().map(|&hash| self.cells.guess(hash)));
             for ((slot, &hash), key) in slots[first..].iter_mut().zip(hashes).zip(keys) {
                 if self.key(*slot) != Some(key) {
                     *slot = self.search(hash, key).unwrap_or(Self::NONE);
@@ -143,26 +109,7 @@ impl<K: Eq> KeyIndex<K> {
     pub fn remove(&mut self, slot: u32) -> Option<K> {
         let entry = self.entries.get_mut(slot as usize)?;
         let key = entry.key.take()?;
-        let (mask, cell) = (self.cells.len() - 1, cell_of(entry.hash, slot));
-        let mut gap = home(entry.hash as Tag, self.bits);
-        while self.cells[gap] != cell {
-            gap = (gap + 1) & mask;
-        }
-        // Cells behind the gap that would not be found beyond it move up.
-        let mut at = gap;
-        loop {
-            at = (at + 1) & mask;
-            let cell = self.cells[at];
-            if cell == 0 {
-                break;
-            }
-            let distance = at.wrapping_sub(home((cell >> 32) as Tag, self.bits)) & mask;
-            if distance >= at.wrapping_sub(gap) & mask {
-                self.cells[gap] = cell;
-                gap = at;
-            }
-        }
-        self.cells[gap] = 0;
+        self.cells.remove(entry.hash, slot);
         self.free.push(slot);
         Some(key)
     }
@@ -170,19 +117,7 @@ impl<K: Eq> KeyIndex<K> {
     /// The slot of a key, or the free cell where it belongs.
     #[inline]
     fn search(&self, hash: KeyHash, key: &K) -> Result<u32, usize> {
-        let mask = self.cells.len() - 1;
-        let mut at = home(hash as Tag, self.bits);
-        loop {
-            let cell = self.cells[at & mask];
-            if cell == 0 {
-                return Err(at & mask);
-            }
-            let slot = cell as u32 - 1;
-            if (cell >> 32) as Tag == hash as Tag && self.key(slot) == Some(key) {
-                return Ok(slot);
-            }
-            at += 1;
-        }
+        self.cells.search(hash, |slot| self.key(slot) == Some(key))
     }
 
     fn insert(&mut self, at: usize, hash: KeyHash, key: K) -> u32 {
@@ -198,26 +133,8 @@ impl<K: Eq> KeyIndex<K> {
                 self.entries.len() as u32 - 1
             }
         };
-        self.cells[at] = cell_of(hash, slot);
-        if self.len() * 8 > self.cells.len() * 5 {
-            self.grow();
-        }
+        self.cells.put(at, hash, slot, self.len());
         slot
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let bits = self.bits + 1;
-        let mut cells = vec![0; 1 << bits];
-        let mask = cells.len() - 1;
-        for &cell in self.cells.iter().filter(|&&cell| cell != 0) {
-            let mut at = home((cell >> 32) as Tag, bits);
-            while cells[at] != 0 {
-                at = (at + 1) & mask;
-            }
-            cells[at] = cell;
-        }
-        (self.cells, self.bits) = (cells, bits);
     }
 }
 

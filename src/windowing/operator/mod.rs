@@ -10,6 +10,7 @@
 //! They give the same results wherever more than one can serve. A row counts against the watermark before it, which
 //! the marks of a batch carry: see [`MarkRule`].
 
+mod cells;
 pub mod contents;
 pub mod edge;
 mod fire;

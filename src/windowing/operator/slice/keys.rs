@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::windowing::operator::index::KeyIndex;
 
+use super::order;
+
 /// How many sweeps a key without a slice outlives: to take it out and in again costs more than several rows.
 const SWEEPS_KEPT: usize = 2;
 
@@ -154,9 +156,8 @@ impl<K: Eq + Clone> Keys<K> {
 
     /// Sorts slots into the order of firing: by hash.
     pub fn sort(&self, slots: &mut Vec<u32>) {
-        let mut sorted: Vec<(KeyHash, u32)> = Vec::with_capacity(slots.len());
-        sorted.extend(slots.iter().map(|&slot| (self.index.hash(slot), slot)));
-        sorted.sort_unstable();
+        let mut sorted: Vec<(KeyHash, u32)> = slots.iter().map(|&slot| (self.index.hash(slot), slot)).collect();
+        order::sort(&mut sorted);
         slots.clear();
         slots.extend(sorted.iter().map(|&(_, slot)| slot));
     }

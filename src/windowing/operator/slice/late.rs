@@ -9,8 +9,9 @@ use crate::windowing::output::Place;
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
 
+use super::SliceOperator;
 use super::assembly::Parts;
-use super::{Fate, SliceOperator};
+use super::progress::{Fate, OnGrid, Progress};
 
 impl<K, T, W, F, P, Out> SliceOperator<K, T, W, F, P, Out>
 where
@@ -30,7 +31,7 @@ where
         out: &mut Output<'_, Out>,
     ) -> Result<()> {
         let (timestamp, place) = (batch.timestamps[row], batch.place(row));
-        match self.here.fate {
+        match self.progress.here.fate {
             Fate::Whole(_) => {}
             Fate::Late => self.late.take(&batch.values[row], timestamp, place, out),
             Fate::Nowhere => {
@@ -48,20 +49,16 @@ where
 
     /// Adds an element to a slice of which windows have fired. True if the slice had elements of the key before.
     fn add_late(&mut self, number: i64, ends: (i64, i64), slot: u32, element: &T) -> bool {
-        let here = self.here;
+        let here = self.progress.here;
         let at = self.slice(number, ends);
         // The fate of rows in this stretch of time has no position in it.
-        self.here = here;
+        self.progress.here = here;
         let had = self.slices.at(at).column.get(slot).is_some();
-        if self.shape.is_single() {
-            let (column, function) = (&mut self.slices.at_mut(at).column, &self.firing.function);
-            super::add(column, function, &mut self.keys, slot, element, true);
-            return had;
-        }
         let mut parts = Parts { function: &self.firing.function, keys: &mut self.keys, slices: &mut self.slices };
-        if ends.1 > self.fired {
+        let Progress { shape, fired, .. } = self.progress;
+        if ends.1 > fired {
             // Whether windows were put together must not depend on other keys: what is merged with what would.
-            let last = self.shape.end_after(self.fired).saturating_sub(self.shape.step());
+            let last = shape.end_after(fired).saturating_sub(shape.step());
             self.assembly.prepare::<K, T, F>(last, &mut parts);
         }
         self.assembly.add_late(at, slot, element, &mut parts);
@@ -78,23 +75,24 @@ where
         times: &StageTimes,
         out: &mut Output<'_, Out>,
     ) -> Result<()> {
-        let step = self.shape.step();
-        let first = ends.0.max(self.shape.end_after(self.cleaned));
-        let last = ends.1.min(self.shape.end_after(self.fired).saturating_sub(step));
+        let Progress { shape, fired, cleaned, .. } = self.progress;
+        let step = shape.step();
+        let first = ends.0.max(shape.end_after(cleaned));
+        let last = ends.1.min(shape.end_after(fired).saturating_sub(step));
         if first > last {
             return Ok(());
         }
         let parts = self.around(number, (first, last), slot);
         let count = (last - first) / step;
         for i in 0..=count {
-            let end = if self.shape.cumulates() { first + i * step } else { last - i * step };
-            let start = self.shape.start(end);
+            let end = if shape.cumulates() { first + i * step } else { last - i * step };
+            let start = shape.start(end);
             let (accumulator, others) = parts.window::<T, F>(&self.firing.function, start, end);
             // A key with elements in the window has seen it fire once, when it was complete.
             let times_fired = self.refired.entry(end).or_default().entry(slot).or_insert(u32::from(had || others));
             let pane = PaneInfo { timing: PaneTiming::Late, index: *times_fired };
             *times_fired += 1;
-            let moment = Moment::new(self.shape.window(end), pane, times.before(place), place)?;
+            let moment = Moment::new(shape.window(end), pane, times.before(place), place)?;
             self.firing.fire::<K, T, W, Out>(self.keys.key(slot)?, &accumulator, &moment, place.hash, out)?;
         }
         Ok(())
@@ -110,7 +108,8 @@ where
                 Some((slice.number, slice.column.get(slot)?))
             })
         };
-        let lowest = self.shape.start(first).min(self.shape.start(last));
+        let shape = self.progress.shape;
+        let lowest = shape.start(first).min(shape.start(last));
         for (number, accumulator) in in_slices(self.slices.range(lowest, number + 1)).rev() {
             let mut sum = accumulator.clone();
             if let Some((_, behind)) = around.lower.last() {

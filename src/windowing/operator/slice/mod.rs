@@ -1,7 +1,8 @@
-//! The operator for windows on a grid with the default trigger and an aggregate.
+//! The operators for windows on a grid with the default trigger and an aggregate.
 //!
-//! A row updates one accumulator, that of its key and slice, however many windows it is in; `assembly` puts windows
-//! together when they fire. Keys have a slot each, and a slice has a column of accumulators by slot.
+//! Where windows share slices, a row updates one accumulator, that of its key and slice, however many windows it is in; `assembly` puts windows
+//! together when they fire. Keys have a slot each, and a slice has a column of accumulators by slot. Where every window is
+//! a slice of its own, it has a table of its own (`tumbling`).
 //!
 //! With an allowed lateness, slices stay until the last window with them is past it. An element that comes behind the
 //! end of some of its windows makes these fire at once (`late`).
@@ -10,8 +11,12 @@ mod assembly;
 mod column;
 mod keys;
 mod late;
+mod order;
+mod progress;
 mod shape;
 mod slices;
+mod table;
+mod tumbling;
 
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
@@ -19,7 +24,6 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::time::{EventTime, Grid, Watermark};
-use crate::windowing::assigner::check_timestamp;
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
 use crate::windowing::operator::fire::{Firing, Moment};
@@ -31,61 +35,53 @@ use crate::windowing::{Data, Key};
 use assembly::{Assembly, Parts};
 use column::Column;
 use keys::Keys;
+use progress::{ELSEWHERE, Fate, Here, OnGrid, Progress};
 use shape::Shape;
 use slices::{Slice, Slices};
+use tumbling::TumblingOperator;
 
 /// Rows whose slots are looked up at a time, and their accumulators read: few enough to stay in the nearest cache.
 const BLOCK: usize = 256;
 
-/// The window operator for grids.
+/// The window operator for grids whose windows share slices.
 pub struct SliceOperator<K, T, W, F, P, Out>
 where
     F: AggregateFunction<T>,
 {
-    grid: Grid,
-    shape: Shape,
+    progress: Progress,
     firing: Firing<F, P>,
     late: Late<T>,
-    watermark: Watermark,
-    /// Below this watermark nothing happens.
-    next: Watermark,
-    /// Windows that end there or before have fired.
-    fired: i64,
-    /// Windows that end there or before are past the allowed lateness.
-    cleaned: i64,
     keys: Keys<K>,
     slices: Slices<F::Accumulator>,
     assembly: Assembly<F::Accumulator>,
     /// How often windows have fired for keys, by end and slot, where a late element made them.
     refired: BTreeMap<i64, HashMap<u32, u32>>,
-    here: Here,
     /// For reuse: slots of rows, of a window's keys.
     slots: Vec<u32>,
     members: Vec<u32>,
     of: PhantomData<fn() -> (W, Out)>,
 }
 
-/// The stretch of time in which the last row was, and what becomes of rows there.
-#[derive(Debug, Clone, Copy)]
-struct Here {
-    from: EventTime,
-    to: EventTime,
-    fate: Fate,
+/// The operator that serves a grid best.
+pub fn on_grid<K, T, W, F, P, Out>(
+    grid: Grid,
+    lateness: Lateness<T>,
+    function: F,
+    process: P,
+) -> Box<dyn KeyedWindowOperator<K, T, Out>>
+where
+    K: Key,
+    T: Data,
+    W: Window,
+    F: AggregateFunction<T>,
+    P: ProcessWindowFunction<F::Output, K, W, Out>,
+    Out: Data,
+{
+    if grid.shares_slices() {
+        return Box::new(SliceOperator::<K, T, W, F, P, Out>::new(grid, lateness, function, process));
+    }
+    Box::new(TumblingOperator::<K, T, W, F, P, Out>::new(grid, lateness, function, process))
 }
-
-#[derive(Debug, Clone, Copy)]
-enum Fate {
-    /// All windows are to come: rows go to the slice at this position.
-    Whole(usize),
-    /// Some windows have fired: the slice's number and the ends of its windows.
-    Partly(i64, (i64, i64)),
-    Late,
-    /// No window is there.
-    Nowhere,
-}
-
-/// No stretch of time.
-const ELSEWHERE: Here = Here { from: EventTime::MAX, to: EventTime::MIN, fate: Fate::Nowhere };
 
 /// Adds an element to a key's value in a column. `holds`: the column is one that keeps the key known.
 #[inline]
@@ -126,83 +122,16 @@ where
     pub fn new(grid: Grid, lateness: Lateness<T>, function: F, process: P) -> Self {
         let (shape, keeps) = (Shape::new(grid), lateness.allowed_ms > 0);
         SliceOperator {
-            grid,
-            shape,
+            progress: Progress::new(grid, lateness.allowed_ms),
             firing: Firing::new(function, process),
             late: Late::new(lateness),
-            watermark: Watermark::MIN,
-            next: Watermark::MIN,
-            fired: i64::MIN,
-            cleaned: i64::MIN,
             keys: Keys::new(),
             slices: Slices::new(),
             assembly: Assembly::new(shape, keeps),
             refired: BTreeMap::new(),
-            here: ELSEWHERE,
             slots: Vec::new(),
             members: Vec::new(),
             of: PhantomData,
-        }
-    }
-
-    /// Rows at the watermark reached.
-    fn take(
-        &mut self,
-        batch: &KeyedBatch<K, T>,
-        rows: Range<usize>,
-        times: &StageTimes,
-        out: &mut Output<'_, Out>,
-    ) -> Result<()> {
-        for first in rows.clone().step_by(BLOCK) {
-            let rows = first..rows.end.min(first + BLOCK);
-            self.slots.clear();
-            self.keys.find_all(&batch.hashes[rows.clone()], &batch.keys[rows.clone()], &mut self.slots);
-            if let Fate::Whole(at) = self.here.fate {
-                self.slices.at(at).column.touch(&self.slots);
-            }
-            let mut row = rows.start;
-            while row < rows.end {
-                let timestamp = batch.timestamps[row];
-                if timestamp < self.here.from || timestamp >= self.here.to {
-                    self.here = self.go_to(timestamp)?;
-                }
-                match self.here.fate {
-                    Fate::Whole(at) => row = self.add_run(at, batch, row..rows.end, rows.start),
-                    _ => {
-                        self.take_one(batch, row, times, out)?;
-                        row += 1;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What becomes of rows at a time.
-    fn go_to(&mut self, time: EventTime) -> Result<Here> {
-        check_timestamp(time)?;
-        let number = self.shape.number(time);
-        // The last slice of all has no end that an `i64` could be compared with.
-        let (from, to) = (self.shape.time(number), self.shape.time(number.saturating_add(1)));
-        let fate = match self.shape.ends(number) {
-            None => Fate::Nowhere,
-            Some((_, last)) if last <= self.cleaned || self.watermark == Watermark::MAX => Fate::Late,
-            Some(ends) if ends.0 <= self.fired => Fate::Partly(number, ends),
-            Some(ends) => Fate::Whole(self.slice(number, ends)),
-        };
-        Ok(Here { from, to, fate })
-    }
-
-    /// The position of a slice, which is made if need be.
-    fn slice(&mut self, number: i64, ends: (i64, i64)) -> usize {
-        match self.slices.find(number) {
-            Ok(at) => at,
-            Err(at) => {
-                self.slices.insert(at, Slice::new(number, ends));
-                // Positions behind it have moved.
-                self.here = ELSEWHERE;
-                at
-            }
         }
     }
 
@@ -211,7 +140,7 @@ where
     #[inline]
     fn add_run(&mut self, at: usize, batch: &KeyedBatch<K, T>, rows: Range<usize>, base: usize) -> usize {
         let (function, column) = (&self.firing.function, &mut self.slices.at_mut(at).column);
-        let Here { from, to, .. } = self.here;
+        let Here { from, to, .. } = self.progress.here;
         let mut row = rows.start;
         loop {
             let rest = self.slots[row - base..].iter().zip(&batch.timestamps[row..rows.end]).zip(&batch.values[row..]);
@@ -253,67 +182,15 @@ where
         }
     }
 
-    /// Fires the window with this end for all its keys.
-    fn fire(&mut self, end: i64, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        let pane = PaneInfo { timing: PaneTiming::OnTime, index: 0 };
-        let moment = Moment::on_time(self.shape.window(end), pane, (times, self.watermark), 0)?;
-        if self.shape.is_single() {
-            let Ok(at) = self.slices.find(end - 1) else { return Ok(()) };
-            let column = &self.slices.at(at).column;
-            let collect = |slots: &mut Vec<u32>| slots.extend(column.slots());
-            members(&mut self.keys, column.len(), out.ordered, collect, &mut self.members);
-            let part = |slot| [column.get(slot), None];
-            return emit::<K, T, W, F, P, Out>(&mut self.firing, &self.keys, &self.members, &moment, part, out);
-        }
-        let Firing { function, .. } = &self.firing;
-        let mut parts = Parts { function, keys: &mut self.keys, slices: &mut self.slices };
-        self.assembly.prepare::<K, T, F>(end, &mut parts);
-        let (assembly, slices) = (&self.assembly, &self.slices);
-        let entries = assembly.entries(slices);
-        let collect = |slots: &mut Vec<u32>| assembly.slots(slices, slots);
-        members(&mut self.keys, entries, out.ordered, collect, &mut self.members);
-        let mut seen = 0;
-        let part = |slot| assembly.parts(slices, slot, &mut seen);
-        emit::<K, T, W, F, P, Out>(&mut self.firing, &self.keys, &self.members, &moment, part, out)?;
-        let Firing { function, .. } = &self.firing;
-        let mut parts = Parts { function, keys: &mut self.keys, slices: &mut self.slices };
-        self.assembly.fired(end, &mut parts);
-        Ok(())
-    }
-
-    /// Drops the slices all of whose windows end at `end` or before.
-    fn clean(&mut self, end: i64) {
-        let mut removed = false;
-        while let Some(slice) = self.slices.pop_until(end) {
-            slice.column.slots().for_each(|slot| self.keys.release(slot));
-            removed = true;
-        }
-        if removed {
-            self.keys.sweep();
-        }
-        if self.refired.first_key_value().is_some_and(|(&first, _)| first <= end) {
-            self.refired = self.refired.split_off(&end.saturating_add(1));
-        }
-        self.cleaned = end;
-    }
-
-    /// The end of the first window with elements that has not fired.
-    fn next_end(&self) -> Option<i64> {
-        let slice = self.slices.first_behind(self.fired)?;
-        Some(slice.ends.0.max(self.shape.end_after(self.fired)))
-    }
-
     /// Windows of keys with elements in them. Looks at all slices.
     fn open_windows(&self) -> u64 {
-        if self.shape.is_single() {
-            return self.slices.accumulators() as u64;
-        }
+        let Progress { shape, cleaned, .. } = self.progress;
         // Windows of a key's neighbouring slices are the same windows.
-        let (mut counted, mut count) = (vec![self.cleaned; self.keys.slots()], 0);
+        let (mut counted, mut count) = (vec![cleaned; self.keys.slots()], 0);
         let mut take = |slot: u32, ends: (i64, i64)| {
-            let first = ends.0.max(self.shape.end_after(counted[slot as usize]));
+            let first = ends.0.max(shape.end_after(counted[slot as usize]));
             if first <= ends.1 {
-                count += ((ends.1 - first) / self.shape.step()) as u64 + 1;
+                count += ((ends.1 - first) / shape.step()) as u64 + 1;
                 counted[slot as usize] = ends.1;
             }
         };
@@ -380,6 +257,114 @@ where
     Ok(())
 }
 
+impl<K, T, W, F, P, Out> OnGrid<K, T, Out> for SliceOperator<K, T, W, F, P, Out>
+where
+    K: Key,
+    T: Data,
+    W: Window,
+    F: AggregateFunction<T>,
+    P: ProcessWindowFunction<F::Output, K, W, Out>,
+    Out: Data,
+{
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn take(
+        &mut self,
+        batch: &KeyedBatch<K, T>,
+        rows: Range<usize>,
+        times: &StageTimes,
+        out: &mut Output<'_, Out>,
+    ) -> Result<()> {
+        for first in rows.clone().step_by(BLOCK) {
+            let rows = first..rows.end.min(first + BLOCK);
+            self.slots.clear();
+            self.keys.find_all(&batch.hashes[rows.clone()], &batch.keys[rows.clone()], &mut self.slots);
+            if let Fate::Whole(at) = self.progress.here.fate {
+                self.slices.at(at).column.touch(&self.slots);
+            }
+            let mut row = rows.start;
+            while row < rows.end {
+                let timestamp = batch.timestamps[row];
+                if !self.progress.here.has(timestamp) {
+                    self.go_to(timestamp)?;
+                }
+                match self.progress.here.fate {
+                    Fate::Whole(at) => row = self.add_run(at, batch, row..rows.end, rows.start),
+                    _ => {
+                        self.take_one(batch, row, times, out)?;
+                        row += 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self, number: i64, ends: (i64, i64)) -> usize {
+        match self.slices.find(number) {
+            Ok(at) => at,
+            Err(at) => {
+                self.slices.insert(at, Slice::new(number, ends));
+                // Positions behind it have moved.
+                self.progress.here = ELSEWHERE;
+                at
+            }
+        }
+    }
+
+    fn next_end(&self) -> Option<i64> {
+        let Progress { shape, fired, .. } = self.progress;
+        let slice = self.slices.first_behind(fired)?;
+        Some(slice.ends.0.max(shape.end_after(fired)))
+    }
+
+    fn fire(&mut self, end: i64, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
+        let pane = PaneInfo { timing: PaneTiming::OnTime, index: 0 };
+        let Progress { shape, watermark, .. } = self.progress;
+        let moment = Moment::on_time(shape.window(end), pane, (times, watermark), 0)?;
+        let Firing { function, .. } = &self.firing;
+        let mut parts = Parts { function, keys: &mut self.keys, slices: &mut self.slices };
+        self.assembly.prepare::<K, T, F>(end, &mut parts);
+        let (assembly, slices) = (&self.assembly, &self.slices);
+        let entries = assembly.entries(slices);
+        let collect = |slots: &mut Vec<u32>| assembly.slots(slices, slots);
+        members(&mut self.keys, entries, out.ordered, collect, &mut self.members);
+        let mut seen = 0;
+        let part = |slot| assembly.parts(slices, slot, &mut seen);
+        emit::<K, T, W, F, P, Out>(&mut self.firing, &self.keys, &self.members, &moment, part, out)?;
+        let Firing { function, .. } = &self.firing;
+        let mut parts = Parts { function, keys: &mut self.keys, slices: &mut self.slices };
+        self.assembly.fired(end, &mut parts);
+        Ok(())
+    }
+
+    fn drop_until(&mut self, end: i64) {
+        let mut removed = false;
+        while let Some(slice) = self.slices.pop_until(end) {
+            slice.column.slots().for_each(|slot| self.keys.release(slot));
+            removed = true;
+        }
+        if removed {
+            self.keys.sweep();
+        }
+        if self.refired.first_key_value().is_some_and(|(&first, _)| first <= end) {
+            self.refired = self.refired.split_off(&end.saturating_add(1));
+        }
+    }
+
+    fn end(&mut self) {
+        if self.slices.is_empty() {
+            self.assembly = Assembly::new(self.progress.shape, self.late.lateness.allowed_ms > 0);
+            self.keys.clear();
+        }
+    }
+}
+
 impl<K, T, W, F, P, Out> KeyedWindowOperator<K, T, Out> for SliceOperator<K, T, W, F, P, Out>
 where
     K: Key,
@@ -390,49 +375,11 @@ where
     Out: Data,
 {
     fn process(&mut self, batch: KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        let mut from = 0;
-        for mark in &batch.marks {
-            if mark.watermark < self.next {
-                // Nothing fires and no row's fate changes.
-                self.watermark = self.watermark.max(mark.watermark);
-                continue;
-            }
-            let to = (mark.row as usize).clamp(from, batch.len());
-            self.take(&batch, from..to, times, out)?;
-            self.advance(mark.watermark, times, out)?;
-            from = to;
-        }
-        self.take(&batch, from..batch.len(), times, out)
+        self.process_rows(&batch, times, out)
     }
-
     fn advance(&mut self, watermark: Watermark, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        if watermark <= self.watermark {
-            return Ok(());
-        }
-        self.watermark = watermark;
-        if watermark < self.next {
-            return Ok(());
-        }
-        self.here = ELSEWHERE;
-        let lateness = self.late.lateness.allowed_ms;
-        let fired = self.shape.horizon(watermark);
-        let cleaned = self.shape.horizon(Watermark(watermark.0.saturating_sub(lateness)));
-        while let Some(end) = self.next_end().filter(|&end| end <= fired) {
-            self.fire(end, times, out)?;
-            self.fired = end;
-            self.clean(cleaned.min(end));
-        }
-        self.fired = fired;
-        self.clean(cleaned);
-        if self.slices.is_empty() && watermark == Watermark::MAX {
-            self.assembly = Assembly::new(self.shape, lateness > 0);
-            self.keys.clear();
-        }
-        let late = self.shape.closed_at(cleaned).0.saturating_add(lateness);
-        self.next = self.shape.closed_at(fired).min(Watermark(late));
-        Ok(())
+        self.advance_to(watermark, times, out)
     }
-
     fn advance_clock(&mut self, time: EventTime, _: &StageTimes, _: &mut Output<'_, Out>) -> Result<()> {
         self.firing.advance_clock(time);
         Ok(())
@@ -447,8 +394,7 @@ where
             ..self.late.counts()
         }
     }
-
     fn mark_rule(&self) -> MarkRule {
-        MarkRule::FirstWindow(self.grid)
+        MarkRule::FirstWindow(self.progress.grid)
     }
 }

@@ -29,10 +29,6 @@ impl Shape {
         Shape { slice, offset, length: grid.size / slice, step, cumulates, bounds: bounds(grid) }
     }
 
-    /// Every window is one slice.
-    pub fn is_single(&self) -> bool {
-        self.length == 1
-    }
     pub fn cumulates(&self) -> bool {
         self.cumulates
     }

@@ -14,7 +14,7 @@ use crate::windowing::function::{AggregateFunction, PaneInfo, ProcessWindowFunct
 use crate::windowing::operator::contents::Accumulated;
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::session::SessionOperator;
-use crate::windowing::operator::slice::SliceOperator;
+use crate::windowing::operator::slice::on_grid;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness};
 use crate::windowing::output::{Collector, OutputTag, Place};
 use crate::windowing::trigger::EventTimeTrigger;
@@ -180,9 +180,7 @@ impl Kind {
     fn fast(&self, tag: &OutputTag<Element>) -> Operator {
         let lateness = self.lateness(tag);
         match self.windows {
-            Windows::Grid(grid) => {
-                Box::new(SliceOperator::<u32, Element, TimeWindow, _, _, _>::new(grid, lateness, Sums, Tell))
-            }
+            Windows::Grid(grid) => on_grid::<u32, Element, TimeWindow, _, _, _>(grid, lateness, Sums, Tell),
             Windows::Session(gap) => Box::new(SessionOperator::new(session(gap), lateness, Sums, Tell)),
             Windows::DynamicSession => Box::new(SessionOperator::new(dynamic_session(), lateness, Sums, Tell)),
         }
