@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::job::{End, Input, Job, Program, Source, records};
+use super::job::{By, End, Input, Job, Program, Source, records};
 use super::memory::{self, Held};
 use crate::engine::Tuning;
 use crate::json::Json;
@@ -81,7 +81,7 @@ fn answer(request: &Request) -> transom::error::Result<Answer> {
     };
     let source = match input {
         Input::Memory => Source::Memory(Arc::new(records(spec))),
-        Input::Table(file) => Source::Table(file.clone()),
+        Input::Table(file, by) => Source::Table(file.clone(), *by),
     };
     let (cpu, started) = (process::cpu_time(), Instant::now());
     let totals = Program::new(spec, *job, source, end, *tuning)?.run()?;
@@ -104,7 +104,10 @@ fn to_json(request: &Request) -> Json {
     let (mode, file, end) = match mode {
         Mode::Memory => ("memory", Json::Null, End::Shards),
         Mode::Timed(Input::Memory, end) => ("records", Json::Null, *end),
-        Mode::Timed(Input::Table(file), end) => ("table", Json::Text(file.display().to_string()), *end),
+        Mode::Timed(Input::Table(file, by), end) => {
+            let mode = if *by == By::Rows { "rows" } else { "columns" };
+            (mode, Json::Text(file.display().to_string()), *end)
+        }
     };
     object([
         ("rows", number(spec.rows)),
@@ -142,7 +145,10 @@ fn from_json(json: &Json) -> Option<Request> {
     let mode = match text("mode")? {
         "memory" => Mode::Memory,
         "records" => Mode::Timed(Input::Memory, end),
-        _ => Mode::Timed(Input::Table(PathBuf::from(text("file")?)), end),
+        mode => {
+            let by = if mode == "rows" { By::Rows } else { By::Columns };
+            Mode::Timed(Input::Table(PathBuf::from(text("file")?), by), end)
+        }
     };
     let tuning = Tuning {
         shards: get(json, "shards"),
@@ -202,8 +208,9 @@ mod tests {
         let mut spec = Spec::new(1000, 10);
         (spec.distribution, spec.rate_per_s) = (Distribution::Hot, 0.5);
         let tuning = Tuning { shards: Some(3), ..Tuning::default() };
-        let table = Input::Table("a b/c.parquet".into());
-        let modes = [Mode::Memory, Mode::Timed(Input::Memory, End::Program), Mode::Timed(table, End::Shards)];
+        let table = |by| Mode::Timed(Input::Table("a b/c.parquet".into(), by), End::Shards);
+        let records = Mode::Timed(Input::Memory, End::Program);
+        let modes = [Mode::Memory, records, table(By::Rows), table(By::Columns)];
         for (mode, name) in modes.into_iter().zip(Job::names()) {
             let request = Request { spec: spec.clone(), job: Job::parse(name).unwrap(), mode, tuning };
             assert_eq!(from_json(&to_json(&request)), Some(request));

@@ -43,8 +43,15 @@ pub enum Job {
 pub enum Input {
     /// Made before the clock starts.
     Memory,
-    /// A Parquet file, through a table and a function of each row.
-    Table(PathBuf),
+    /// A Parquet file, through a table and a function.
+    Table(PathBuf, By),
+}
+
+/// What the function that makes records of a table sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Rows,
+    Columns,
 }
 
 /// Where results go.
@@ -126,7 +133,7 @@ fn strategy(spec: &Spec) -> WatermarkStrategy<Event> {
 }
 
 /// The columns that the jobs want: a table of the API is read as it is declared.
-fn table(spec: &Spec, file: &std::path::Path) -> Result<TableSource<Event>> {
+fn table(spec: &Spec, file: &std::path::Path, by: By) -> Result<TableSource<Event>> {
     let ddl = format!(
         "SET 'pipeline.auto-watermark-interval' = '0';
          CREATE TABLE events (
@@ -136,7 +143,17 @@ fn table(spec: &Spec, file: &std::path::Path) -> Result<TableSource<Event>> {
         spec.watermark_bound(),
         file.display(),
     );
-    TableSource::from_ddl(&ddl, |row: &Row<'_>| Ok(Event { time: row.i64(0)?, key: row.i64(1)?, value: row.i64(2)? }))
+    match by {
+        By::Rows => TableSource::from_ddl(&ddl, |row: &Row<'_>| {
+            Ok(Event { time: row.i64(0)?, key: row.i64(1)?, value: row.i64(2)? })
+        }),
+        By::Columns => TableSource::from_ddl_by_columns(&ddl, |columns, events| {
+            let (times, keys, values) = (columns.timestamps(0)?, columns.i64s(1)?, columns.i64s(2)?);
+            let rows = times.iter().zip(keys).zip(values);
+            events.extend(rows.map(|((&time, &key), &value)| Event { time, key, value }));
+            Ok(())
+        }),
+    }
 }
 
 /// A program that is ready to run, and what its results come to.
@@ -163,7 +180,7 @@ impl Program {
                 let source = GeneratorSource::new(records.len() as u64, move |number| records[number as usize]);
                 environment.from_source(source, strategy(spec), "records")
             }
-            Source::Table(file) => environment.from_table(table(spec, &file)?),
+            Source::Table(file, by) => environment.from_table(table(spec, &file, by)?),
         };
         let totals = Arc::default();
         build(job, &events, &Sink { end, totals: Arc::clone(&totals) });
@@ -182,7 +199,7 @@ impl Program {
 /// [`Input`], with its records.
 pub enum Source {
     Memory(Arc<Vec<Event>>),
-    Table(PathBuf),
+    Table(PathBuf, By),
 }
 
 /// What takes the results.

@@ -20,7 +20,7 @@ use crate::workload::Spec;
 use crate::workload::format::{self, Format};
 use crate::workload::reference::{Query, Totals};
 use child::{Mode, Request};
-use job::{End, Input, Job};
+use job::{By, End, Input, Job};
 
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -44,8 +44,10 @@ impl Way {
     fn name(&self) -> &'static str {
         match self {
             Way::Sql(_) => "SQL, Parquet -> blackhole",
-            Way::Program(Input::Table(_), End::Shards) => "API, Parquet -> shards",
-            Way::Program(Input::Table(_), End::Program) => "API, Parquet -> program",
+            Way::Program(Input::Table(_, By::Rows), End::Shards) => "API, Parquet by rows -> shards",
+            Way::Program(Input::Table(_, By::Rows), End::Program) => "API, Parquet by rows -> program",
+            Way::Program(Input::Table(_, By::Columns), End::Shards) => "API, Parquet by columns -> shards",
+            Way::Program(Input::Table(_, By::Columns), End::Program) => "API, Parquet by columns -> program",
             Way::Program(Input::Memory, End::Shards) => "API, memory -> shards",
             Way::Program(Input::Memory, End::Program) => "API, memory -> program",
         }
@@ -94,6 +96,7 @@ fn head(plan: &Plan) -> String {
         "{} rows, {} keys {}, {shards}, {} runs of each in turn: medians, and the slowest minus the fastest\n\
          `shards`: results are added up where they are; `program`: they come to the program's thread in order. Each answer \
          was checked.\n\
+         `by rows`: a function makes a record of each row; `by columns`: of whole columns.\n\
          Records in memory are made before the clock starts, and count in the memory.",
         short_count(plan.spec.rows),
         short_count(plan.spec.keys),
@@ -103,10 +106,10 @@ fn head(plan: &Plan) -> String {
 }
 
 fn ways(job: Job, file: &Path) -> Vec<Way> {
-    let table = || Input::Table(file.to_path_buf());
+    let table = |by| Way::Program(Input::Table(file.to_path_buf(), by), End::Shards);
     let mut ways = Vec::new();
     ways.extend(job.query().map(Way::Sql));
-    ways.extend([Way::Program(table(), End::Shards), Way::Program(Input::Memory, End::Shards)]);
+    ways.extend([table(By::Rows), table(By::Columns), Way::Program(Input::Memory, End::Shards)]);
     if let Job::Planned(_) = job {
         ways.push(Way::Program(Input::Memory, End::Program));
     }
