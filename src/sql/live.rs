@@ -1,0 +1,108 @@
+//! A session that takes its statements one by one, as a shell gets them, and knows which names there are.
+
+use std::borrow::Cow;
+
+use super::catalog::Entry;
+use super::session::Session;
+use super::split::Piece;
+use super::text;
+use super::{ScriptOptions, Statement, deep_stack, statement};
+use crate::error::{Error, Result};
+use crate::expr::resolve;
+
+/// Tables, views and settings that live from statement to statement. Bound to its thread.
+pub struct LiveSession {
+    session: Session<'static>,
+    options: ScriptOptions,
+}
+
+/// What a statement came to before anything runs.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What is to be run; `None` if the statement has taken effect.
+    pub statement: Option<Statement>,
+    /// What its author may not expect, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// A table or view with the names of its columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relation {
+    pub name: String,
+    pub columns: Vec<String>,
+}
+
+impl LiveSession {
+    /// Gives `work` a new session, on a thread with stack enough to bind statements. The `overrides` are what the
+    /// settings start from; SET may change them, RESET brings them back.
+    ///
+    /// # Errors
+    /// Kind Usage for settings that cannot be; whatever `work` fails with.
+    pub fn with<R: Send>(
+        options: &ScriptOptions,
+        work: impl FnOnce(&mut LiveSession) -> Result<R> + Send,
+    ) -> Result<R> {
+        deep_stack(|| {
+            let mut session = Session::new("", &options.overrides)?;
+            session.settings.overrides_yield = true;
+            work(&mut LiveSession { session, options: options.clone() })
+        })
+    }
+
+    /// Parses and checks a statement, and carries it out as far as it runs no job. `number`: which statement it is,
+    /// from 1. Places of errors are those in `text`.
+    ///
+    /// # Errors
+    /// Kind Script or Unsupported, with line and column; the session stays as it was.
+    pub fn prepare(&mut self, text: &str, piece: &Piece, number: usize) -> Result<Prepared> {
+        self.session.warnings.clear();
+        // White space before it gives its tokens the places that they have in the whole text.
+        let lines = "\n".repeat(piece.line.saturating_sub(1) as usize);
+        let columns = " ".repeat(piece.column.saturating_sub(1) as usize);
+        let placed = format!("{lines}{columns}{}", &text[piece.range.clone()]);
+        let action = self.carry_out(&placed).map_err(|error| error.at(piece.line, piece.column))?;
+        Ok(Prepared {
+            statement: action.map(|action| Statement { number, line: piece.line, action }),
+            warnings: std::mem::take(&mut self.session.warnings),
+        })
+    }
+
+    fn carry_out(&mut self, text: &str) -> Result<Option<super::Action>> {
+        let statements = text::tokenize(text, &self.options.variables)?;
+        self.session.text = Cow::Owned(text.to_string());
+        match statements.as_slice() {
+            [tokens] => {
+                let parsed = statement::parse(&tokens.tokens)?;
+                self.session.execute(&parsed, &tokens.tokens)
+            }
+            [] => Ok(None),
+            // A variable brings a semicolon with it.
+            [_, second, ..] => Err(Error::script("a second statement begins here, inside of the first")
+                .at(second.line, 1)
+                .help("give a variable a value without ';'")),
+        }
+    }
+
+    /// The value of a setting, if it is set.
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        self.session.settings.value(key)
+    }
+
+    /// The tables and views by name.
+    pub fn relations(&mut self) -> Vec<Relation> {
+        let entries: Vec<(String, Entry)> =
+            self.session.catalog.entries.iter().map(|(name, entry)| (name.clone(), entry.clone())).collect();
+        let relation = |(name, entry): (String, Entry)| {
+            let columns = self.session.column_names(&entry);
+            Relation { name, columns }
+        };
+        entries.into_iter().map(relation).collect()
+    }
+}
+
+/// The names of all functions, upper case, in their order.
+pub fn function_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = crate::aggregate::names().chain(resolve::names().iter().copied()).collect();
+    names.sort_unstable();
+    names
+}
