@@ -31,7 +31,8 @@ pub fn run_script(
         let list = ignored.into_iter().collect::<Vec<_>>().join(", ");
         report.notice(&format!("settings that mean nothing on one machine: {list}"));
     }
-    check_files(&script.statements, options.script_on_stdin).map_err(|error| error.in_file(&options.file))?;
+    let mut claims = claims(options.script_on_stdin);
+    check_files(&script.statements, &mut claims).map_err(|error| error.in_file(&options.file))?;
     let mut begun = BTreeSet::new();
     script.statements.iter_mut().for_each(|statement| share_quarantine(statement, &mut begun));
     let mut summary = ScriptSummary::default();
@@ -43,16 +44,16 @@ pub fn run_script(
 }
 
 /// Runs statements as a session comes to them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SessionRunner {
-    script_on_stdin: bool,
+    claims: job::Claims,
     quarantines: BTreeSet<String>,
 }
 
 impl SessionRunner {
     /// `script_on_stdin`: the statements themselves come from stdin, so that no table can be read from there.
     pub fn new(script_on_stdin: bool) -> SessionRunner {
-        SessionRunner { script_on_stdin, ..SessionRunner::default() }
+        SessionRunner { claims: claims(script_on_stdin), quarantines: BTreeSet::new() }
     }
 
     /// Runs a statement to its end; with what its job came to, if it was one.
@@ -65,7 +66,8 @@ impl SessionRunner {
         run: &RunOptions,
         report: &mut dyn Report,
     ) -> Result<Option<JobSummary>> {
-        check_files(std::slice::from_ref(&statement), self.script_on_stdin)?;
+        self.claims.forget_files();
+        check_files(std::slice::from_ref(&statement), &mut self.claims)?;
         share_quarantine(&mut statement, &mut self.quarantines);
         carry_out(&statement, run, report, |error| error)
     }
@@ -99,12 +101,16 @@ fn share_quarantine(statement: &mut Statement, begun: &mut BTreeSet<String>) {
     }
 }
 
-/// Refuses statements of which one would replace a file that another has written, or that reads stdin twice.
-fn check_files(statements: &[Statement], script_on_stdin: bool) -> Result<()> {
+fn claims(script_on_stdin: bool) -> job::Claims {
     let mut claims = job::Claims::default();
     if script_on_stdin {
         claims.script_from_stdin();
     }
+    claims
+}
+
+/// Refuses statements of which one would replace a file that another has written, or that reads stdin twice.
+fn check_files(statements: &[Statement], claims: &mut job::Claims) -> Result<()> {
     for statement in statements {
         let claimed = match &statement.action {
             Action::Insert(plan) => {

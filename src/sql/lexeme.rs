@@ -59,8 +59,8 @@ fn first_lexeme(rest: &str, first: char) -> (LexemeKind, usize, bool) {
     if rest.starts_with("--") {
         return (LexemeKind::Comment, until(rest.find('\n')).0, true);
     }
-    if rest.starts_with("/*") {
-        let (length, closed) = until(rest[2..].find("*/").map(|end| end + 4));
+    if let Some(comment) = rest.strip_prefix("/*") {
+        let (length, closed) = until(comment.find("*/").map(|end| end + 4));
         return (LexemeKind::Comment, length, closed);
     }
     if first == '\'' || first == '`' {

@@ -55,16 +55,13 @@ impl LiveSession {
     /// # Errors
     /// Kind Script or Unsupported, with line and column; the session stays as it was.
     pub fn prepare(&mut self, text: &str, piece: &Piece, number: usize) -> Result<Prepared> {
-        self.session.warnings.clear();
         // White space before it gives its tokens the places that they have in the whole text.
         let lines = "\n".repeat(piece.line.saturating_sub(1) as usize);
         let columns = " ".repeat(piece.column.saturating_sub(1) as usize);
         let placed = format!("{lines}{columns}{}", &text[piece.range.clone()]);
-        let action = self.carry_out(&placed).map_err(|error| error.at(piece.line, piece.column))?;
-        Ok(Prepared {
-            statement: action.map(|action| Statement { number, line: piece.line, action }),
-            warnings: std::mem::take(&mut self.session.warnings),
-        })
+        let action = self.carry_out(&placed).map_err(|error| error.at(piece.line, piece.column));
+        let warnings = std::mem::take(&mut self.session.warnings);
+        Ok(Prepared { statement: action?.map(|action| Statement { number, line: piece.line, action }), warnings })
     }
 
     fn carry_out(&mut self, text: &str) -> Result<Option<super::Action>> {
@@ -90,13 +87,16 @@ impl LiveSession {
 
     /// The tables and views by name.
     pub fn relations(&mut self) -> Vec<Relation> {
+        let warnings = std::mem::take(&mut self.session.warnings);
         let entries: Vec<(String, Entry)> =
             self.session.catalog.entries.iter().map(|(name, entry)| (name.clone(), entry.clone())).collect();
         let relation = |(name, entry): (String, Entry)| {
             let columns = self.session.column_names(&entry);
             Relation { name, columns }
         };
-        entries.into_iter().map(relation).collect()
+        let relations = entries.into_iter().map(relation).collect();
+        self.session.warnings = warnings;
+        relations
     }
 }
 
@@ -105,4 +105,80 @@ pub fn function_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = crate::aggregate::names().chain(resolve::names().iter().copied()).collect();
     names.sort_unstable();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::pieces;
+
+    fn with(overrides: &[(&str, &str)], work: impl FnOnce(&mut LiveSession) + Send) {
+        let overrides = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        let options = ScriptOptions { overrides, ..ScriptOptions::default() };
+        let done = LiveSession::with(&options, |session| {
+            work(session);
+            Ok(())
+        });
+        done.unwrap();
+    }
+
+    fn prepare(session: &mut LiveSession, text: &str) -> Result<Prepared> {
+        let pieces = pieces(text);
+        let last = pieces.rest.or_else(|| pieces.whole.last().cloned()).unwrap();
+        session.prepare(text, &last, 1)
+    }
+
+    const TABLE: &str = "CREATE TABLE t (a INT, `b c` STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '1');";
+
+    #[test]
+    fn tables_and_settings_live_from_statement_to_statement() {
+        with(&[], |session| {
+            assert!(prepare(session, TABLE).unwrap().statement.is_none());
+            prepare(session, "SET 'table.local-time-zone' = 'Asia/Tokyo'").unwrap();
+            prepare(session, "CREATE VIEW v AS SELECT a + 1 AS d FROM t;").unwrap();
+            assert!(prepare(session, "SELECT * FROM v").unwrap().statement.is_some());
+            assert_eq!(session.setting("table.local-time-zone"), Some("Asia/Tokyo"));
+            let relation = |name: &str, columns: &[&str]| Relation {
+                name: name.to_string(),
+                columns: columns.iter().map(|name| name.to_string()).collect(),
+            };
+            assert_eq!(session.relations(), [relation("t", &["a", "b c"]), relation("v", &["d"])]);
+        });
+    }
+
+    #[test]
+    fn a_fault_has_its_place_in_the_whole_text_and_leaves_the_session() {
+        with(&[], |session| {
+            prepare(session, TABLE).unwrap();
+            let error = prepare(session, "SET 'a' = 'b';\n\n  SELECT a; SELECT a,\n x FROM t;").unwrap_err();
+            assert_eq!(error.place().map(|place| (place.line, place.column)), Some((4, 2)));
+            let error = prepare(session, "-- a\n  SELECT 'b").unwrap_err();
+            assert_eq!(error.place().map(|place| (place.line, place.column)), Some((2, 10)));
+            prepare(session, "SET 'pipeline.max-parallelism' = '0'").unwrap_err();
+            assert_eq!(session.setting("pipeline.max-parallelism"), None);
+            prepare(session, "RESET").unwrap();
+            prepare(session, "SELECT a FROM t").unwrap();
+        });
+    }
+
+    #[test]
+    fn set_changes_what_the_session_began_with_and_reset_brings_it_back() {
+        let key = "table.local-time-zone";
+        with(&[(key, "Asia/Tokyo")], |session| {
+            prepare(session, "SET 'table.local-time-zone' = 'Europe/Paris'").unwrap();
+            assert_eq!(session.setting(key), Some("Europe/Paris"));
+            prepare(session, "RESET 'table.local-time-zone'").unwrap();
+            assert_eq!(session.setting(key), Some("Asia/Tokyo"));
+        });
+    }
+
+    #[test]
+    fn the_old_name_of_the_result_mode_is_taken_with_a_word() {
+        with(&[("no.such.key", "1")], |session| {
+            let warnings = prepare(session, "SET execution.result-mode = changelog").unwrap().warnings;
+            assert!(warnings.len() == 2 && warnings[0].contains("no.such.key"), "{warnings:?}");
+            assert_eq!(session.setting(crate::sql::RESULT_MODE), Some("changelog"));
+            assert!(prepare(session, TABLE).unwrap().warnings.is_empty());
+        });
+    }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use transom::error::{Error, Result};
 
 /// Statements run, or are about to: the signal ends the one that runs.
@@ -27,13 +27,12 @@ pub struct Interrupts {
 impl Interrupts {
     /// Starts to listen. To be called after the line editor has been made, which would else take Ctrl-C for itself.
     /// `patience`: the signals that a running statement gets before the process ends at once. `prompt`: shown again where
-    /// a line was cleared.
+    /// a line was cleared. `modes`: to be brought back where the process ends.
     ///
     /// # Errors
     /// Kind Usage, if the system refuses.
-    pub fn listen(&self, patience: u8, prompt: &'static str) -> Result<()> {
-        let modes = tcgetattr(std::io::stdin()).ok();
-        let interrupts = self.clone();
+    pub fn listen(&self, patience: u8, prompt: &'static str, modes: Option<FoundModes>) -> Result<()> {
+        let (interrupts, mut modes) = (self.clone(), modes);
         ctrlc::set_handler(move || {
             let signals = interrupts.signals.fetch_add(1, Ordering::Relaxed).saturating_add(1);
             match interrupts.state.load(Ordering::Relaxed) {
@@ -42,7 +41,7 @@ impl Interrupts {
                     let mut stdout = std::io::stdout();
                     let _ = write!(stdout, "\n{prompt}").and_then(|()| stdout.flush());
                 }
-                state => end(modes.as_ref().filter(|_| state == EDITING)),
+                state => end(modes.take(), state == EDITING),
             }
         })
         .map_err(|error| Error::usage(format!("cannot listen for Ctrl-C: {error}")))
@@ -72,10 +71,32 @@ impl Interrupts {
     }
 }
 
-/// Ends the process; `modes`: how the terminal was before the line editor changed it.
-fn end(modes: Option<&Termios>) -> ! {
-    if let Some(modes) = modes {
-        let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, modes);
+/// The modes of the terminal on stdin as they were found, which come back when this goes.
+#[derive(Clone)]
+pub struct FoundModes(Termios);
+
+impl FoundModes {
+    /// Keeps the terminal from printing `^C`, which would tear the line of progress. `None` if stdin is no terminal.
+    pub fn without_echo_of_signals() -> Option<FoundModes> {
+        let found = tcgetattr(std::io::stdin()).ok()?;
+        let mut modes = found.clone();
+        modes.local_flags.remove(LocalFlags::ECHOCTL);
+        tcsetattr(std::io::stdin(), SetArg::TCSANOW, &modes).ok()?;
+        Some(FoundModes(found))
+    }
+}
+
+impl Drop for FoundModes {
+    fn drop(&mut self) {
+        // A terminal that has gone needs no modes.
+        let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, &self.0);
+    }
+}
+
+/// Ends the process. `modes`: how the terminal was; `editing`: the line editor has changed it.
+fn end(modes: Option<FoundModes>, editing: bool) -> ! {
+    drop(modes);
+    if editing {
         // Pasted text comes without marks again.
         let _ = anstream::stderr().write_all(b"\x1b[?2004l\n");
     }

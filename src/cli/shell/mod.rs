@@ -16,7 +16,7 @@ use clap::Args;
 use transom::error::Result;
 use transom::sql::{LiveSession, ScriptOptions};
 
-use self::interrupt::Interrupts;
+use self::interrupt::{FoundModes, Interrupts};
 use self::prompt::{PROMPT, Prompt};
 use self::talk::{Talk, TalkOptions};
 use super::{Failed, Loaded, load, script_options};
@@ -62,7 +62,8 @@ pub fn shell(args: &ShellArgs) -> Result<(), Failed> {
     };
     let interactive = matches!(source, Source::Terminal(_));
     let interrupts = Interrupts::default();
-    interrupts.listen(if interactive { 3 } else { 2 }, PROMPT)?;
+    let modes = if interactive { FoundModes::without_echo_of_signals() } else { None };
+    interrupts.listen(if interactive { 3 } else { 2 }, PROMPT, modes.clone())?;
     let talk = TalkOptions {
         interactive,
         quiet: args.quiet,

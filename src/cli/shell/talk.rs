@@ -13,7 +13,7 @@ use super::interrupt::Interrupts;
 use super::prompt::{Input, Prompt};
 use super::report::ShellReport;
 use super::tableau::WIDTH_DEFAULT;
-use crate::cli::{Failed, Loaded, diagnostic, script_text};
+use crate::cli::{Failed, Loaded, diagnostic, say, script_text};
 
 /// The widths of columns without a natural one; the second is what it was called before Flink 1.18.
 const WIDTH_SETTINGS: [&str; 2] = ["table.display.max-column-width", "sql-client.display.max-column-width"];
@@ -76,7 +76,7 @@ impl<'s> Talk<'s> {
         let mut next = Next::Continue(());
         for (index, piece) in found.whole.iter().chain(&found.rest).enumerate() {
             let done = self.statement(script, piece, index + 1);
-            next = done.map_err(|error| self.failed(error.in_statement(index + 1).from_line(piece.line), script))?;
+            next = done.map_err(|error| Self::failed(error.in_statement(index + 1).from_line(piece.line), script))?;
             if next.is_break() {
                 break;
             }
@@ -106,7 +106,7 @@ impl<'s> Talk<'s> {
                 let piece = Piece { range, line: piece.line + lines_done, column: piece.column };
                 let next = self.statement(&script, &piece, number);
                 let next =
-                    next.map_err(|error| self.failed(error.in_statement(number).from_line(piece.line), &script))?;
+                    next.map_err(|error| Self::failed(error.in_statement(number).from_line(piece.line), &script))?;
                 if next.is_break() {
                     return Ok(());
                 }
@@ -122,10 +122,10 @@ impl<'s> Talk<'s> {
     /// Reads and runs statements until the user leaves.
     pub fn terminal(&mut self, prompt: &mut Prompt) -> Result<(), Failed> {
         if !self.quiet {
-            self.report.text(&format!(
+            say(&format!(
                 "Transom {}, with the SQL of Flink 2.3. HELP; tells what there is, QUIT; leaves.\n\n",
                 env!("CARGO_PKG_VERSION")
-            ))?;
+            ));
         }
         loop {
             prompt.offer(self.session.relations());
@@ -135,24 +135,36 @@ impl<'s> Talk<'s> {
                 Input::End => return Ok(()),
             };
             let input = Loaded { text, options: self.named("<input>") };
-            let found = pieces(&input.text);
-            for (index, piece) in found.whole.iter().chain(&found.rest).enumerate() {
-                if Command::of(&input.text[piece.range.clone()]) == Some(Command::Clear) {
-                    prompt.clear();
-                    continue;
-                }
-                match self.statement(&input, piece, index + 1) {
-                    Ok(Next::Continue(())) => {}
-                    Ok(Next::Break(())) => return Ok(()),
-                    Err(error) if error.kind() == ErrorKind::ClosedPipe => return Err(error.into()),
-                    Err(error) if error.kind() == ErrorKind::Cancelled => break,
-                    Err(error) => {
-                        diagnostic::print(&error.in_file(&input.options.file), Some(&input));
-                        break;
-                    }
-                }
+            if self.input(&input, prompt)?.is_break() {
+                return Ok(());
             }
         }
+    }
+
+    /// Carries out what was typed, up to the first fault, and tells it.
+    fn input(&mut self, input: &Loaded, prompt: &mut Prompt) -> Result<Next> {
+        let found = pieces(&input.text);
+        let mut left: Vec<&Piece> = found.whole.iter().chain(&found.rest).rev().collect();
+        while let Some(piece) = left.pop() {
+            if Command::of(&input.text[piece.range.clone()]) == Some(Command::Clear) {
+                prompt.clear();
+                continue;
+            }
+            match self.statement(input, piece, 1) {
+                Ok(Next::Continue(())) => continue,
+                Ok(Next::Break(())) => return Ok(Next::Break(())),
+                Err(error) if error.kind() == ErrorKind::ClosedPipe => return Err(error),
+                Err(error) if error.kind() == ErrorKind::Cancelled => {}
+                Err(error) => diagnostic::print(&in_file(error, input), Some(input)),
+            }
+            match left.len() {
+                0 => {}
+                1 => self.report.notice("the statement behind it was not run"),
+                more => self.report.notice(&format!("the {more} statements behind it were not run")),
+            }
+            break;
+        }
+        Ok(Next::Continue(()))
     }
 
     /// Carries out one statement of a text. The places of errors are in the text.
@@ -205,9 +217,14 @@ impl<'s> Talk<'s> {
         ScriptOptions { file: file.to_string(), ..self.options.clone() }
     }
 
-    fn failed(&self, error: Error, script: &Loaded) -> Failed {
-        let error = if error.place().is_some() { error.in_file(&script.options.file) } else { error };
+    fn failed(error: Error, script: &Loaded) -> Failed {
+        let error = in_file(error, script);
         let script = Loaded { text: script.text.clone(), options: script.options.clone() };
         Failed { error, script: Some(script) }
     }
+}
+
+/// Names the file where the error has a place.
+fn in_file(error: Error, script: &Loaded) -> Error {
+    if error.place().is_some() { error.in_file(&script.options.file) } else { error }
 }
