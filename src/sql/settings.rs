@@ -280,6 +280,13 @@ impl Settings {
                 self.ignore(key);
                 Ok(())
             }
+            "table.display.max-column-width" | "sql-client.display.max-column-width" => {
+                if !value.trim().parse::<usize>().is_ok_and(|width| width > 0) {
+                    return Err(invalid(key, value, "a whole number from 1 on"));
+                }
+                self.ignore(key);
+                Ok(())
+            }
             "table.sql-dialect" => only(key, value, &["default"]),
             "transom.quarantine.path" | "transom.quarantine.max-rows" => self.set_quarantine(key, value),
             _ => {
