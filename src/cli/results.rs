@@ -66,7 +66,7 @@ impl Results {
     pub fn begin(&mut self, plan: &JobPlan) -> Result<()> {
         self.context.time_zone.clone_from(&plan.config.time_zone);
         self.encoders.clear();
-        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_tables().is_empty());
+        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_scans().is_empty());
         let collects = |pipeline: &&Pipeline| matches!(pipeline.sink.connector, SinkConnector::Collect);
         match plan.pipelines.iter().find(collects) {
             Some(pipeline) => self.begin_select(&pipeline.sink.schema),
