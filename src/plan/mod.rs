@@ -12,6 +12,7 @@ use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options, Quarantine};
+pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
 pub use files::{
@@ -158,7 +159,10 @@ pub struct SinkSpec {
     /// For messages.
     pub table: String,
     pub connector: SinkConnector,
+    /// The columns that it shows.
     pub schema: Schema,
+    /// Its rows are changes of a result: behind the columns of the schema stands [`ROW_KIND`].
+    pub changelog: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -92,6 +92,8 @@ pub(super) enum Rel {
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
         columns: Vec<ColumnId>,
+        /// That one of `columns` which says what each row does to the result, if the result changes.
+        kind: Option<ColumnId>,
     },
 }
 
@@ -126,6 +128,14 @@ impl Rel {
             Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
+        }
+    }
+    /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
+    pub(super) fn row_kind(&self) -> Option<ColumnId> {
+        match self {
+            Rel::Scan { .. } | Rel::Aggregate(_) => None,
+            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Union { kind, .. } => *kind,
         }
     }
     /// The table that the rows come from, for advice.

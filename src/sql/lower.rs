@@ -27,6 +27,7 @@ pub(super) struct Lowering<'a> {
 impl Lowering<'_> {
     /// A node whose columns are `exprs`, under `names`.
     pub(super) fn lower(&mut self, rel: &Rel, exprs: &[Expr], names: &[String]) -> Result<Node> {
+        self.refuse_lost_kinds(rel, exprs)?;
         let mut outputs = exprs.to_vec();
         let mut filters: Vec<Expr> = Vec::new();
         let mut current = rel;
@@ -72,6 +73,16 @@ impl Lowering<'_> {
         Ok(Node::Calc { input: Box::new(base.node), filter, exprs: outputs, schema })
     }
 
+    /// Who takes the rows of a result that changes must ask for what each of them does to it.
+    fn refuse_lost_kinds(&self, rel: &Rel, exprs: &[Expr]) -> Result<()> {
+        let is_asked_for = |kind| exprs.iter().any(|expr| matches!(expr, Expr::Column { index, .. } if *index == kind));
+        match rel.row_kind() {
+            Some(kind) if !is_asked_for(kind) => Err(Error::unsupported("an operator over results that change")
+                .help("group by a window below it, so that each result is given once")),
+            _ => Ok(()),
+        }
+    }
+
     /// A projection of its own, because merging it into the next would compute something twice.
     fn materialise(&mut self, rel: &Rel, outputs: &[Expr], filters: &[Expr]) -> Result<Base> {
         let columns: Vec<ColumnId> = needed(outputs, filters).into_iter().collect();
@@ -96,7 +107,7 @@ impl Lowering<'_> {
                 self.assign_windows(input, &self.arena.windows[*window], *time, needed)
             }
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
-            Rel::Union { inputs, columns } => self.union(inputs, columns, needed),
+            Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
     }
