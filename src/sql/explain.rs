@@ -182,6 +182,17 @@ fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
         AggregateKind::StddevSamp => "STDDEV_SAMP",
         AggregateKind::VarPop => "VAR_POP",
         AggregateKind::VarSamp => "VAR_SAMP",
+        AggregateKind::FirstValue => "FIRST_VALUE",
+        AggregateKind::LastValue => "LAST_VALUE",
+        AggregateKind::ListAgg => "LISTAGG",
+        AggregateKind::ArrayAgg => "ARRAY_AGG",
+        AggregateKind::Collect => "COLLECT",
+        AggregateKind::JsonObjectAgg => "JSON_OBJECTAGG",
+        AggregateKind::JsonArrayAgg => "JSON_ARRAYAGG",
+        AggregateKind::Percentile => "PERCENTILE",
+        AggregateKind::ApproxCountDistinct => "APPROX_COUNT_DISTINCT",
+        AggregateKind::ApproxPercentile => "APPROX_PERCENTILE",
+        AggregateKind::Histogram => "HISTOGRAM",
     };
     let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };

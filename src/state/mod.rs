@@ -3,7 +3,10 @@
 pub mod distinct;
 pub mod index;
 pub mod key;
+mod approximate;
+mod multiset;
 mod nested;
+mod sets;
 pub mod table;
 
 pub use distinct::accumulators;

@@ -244,8 +244,8 @@ impl SessionOperator {
             own = self.reader.rows(batch, rows)?.inputs;
             &own
         };
-        for (accumulator, (argument, filter)) in self.accumulators.iter_mut().zip(&inputs.columns) {
-            accumulator.update(slots, argument.as_ref(), filter.as_ref())?;
+        for (accumulator, (args, filter)) in self.accumulators.iter_mut().zip(&inputs.columns) {
+            accumulator.update(slots, args, filter.as_ref())?;
         }
         rows.clear();
         slots.clear();

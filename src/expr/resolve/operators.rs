@@ -101,10 +101,6 @@ fn comparable(left: &Type, right: &Type) -> Option<Type> {
     }
 }
 
-fn is_nested(kind: &Type) -> bool {
-    matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_))
-}
-
 /// Brings both sides of a comparison to types that the kernel takes.
 fn align(operator: &str, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
     let (a, b) = (kind_of(&left).clone(), kind_of(&right).clone());

@@ -68,9 +68,11 @@ impl<'a> Column<'a> {
                 let list = array.as_list();
                 Values::Array(list, inner(element, list.values())?)
             }
-            (Type::Map(_, value), ArrowType::Map(..)) => {
+            (Type::Map(..) | Type::Multiset(_), ArrowType::Map(..)) => {
                 let map = array.as_map();
                 let Some(keys) = map.keys().as_string_opt::<i32>() else { return Err(unfit(name, data_type)) };
+                let count = Type::Int.not_null();
+                let value = if let Type::Map(_, value) = &data_type.kind { value } else { &count };
                 Values::Map(map, keys, inner(value, map.values())?)
             }
             (Type::Row(fields), ArrowType::Struct(_)) => {
