@@ -30,7 +30,9 @@ pub(super) struct Collected {
 /// without one is a NULL that is left out.
 enum Form {
     Array(ArrowType),
-    Text { separator: String },
+    Text {
+        separator: String,
+    },
     JsonArray,
     /// The first column has the keys.
     JsonObject,

@@ -18,6 +18,7 @@ mod values;
 mod variance;
 
 use std::any::Any;
+use std::fmt;
 
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::buffer::BooleanBuffer;
@@ -52,6 +53,25 @@ pub enum AggregateKind {
     ApproxCountDistinct,
     ApproxPercentile,
     Histogram,
+}
+
+impl AggregateKind {
+    /// The function has a result for a group without values.
+    pub fn is_never_null(self) -> bool {
+        use AggregateKind::{ApproxCountDistinct, Collect, Count, Histogram, JsonArrayAgg, JsonObjectAgg};
+        matches!(self, Count | ApproxCountDistinct | Collect | JsonObjectAgg | JsonArrayAgg | Histogram)
+    }
+
+    /// The result over some rows follows from the results over parts of them. Flink has no merge for the others.
+    pub fn merges(self) -> bool {
+        !matches!(self, AggregateKind::FirstValue | AggregateKind::LastValue | AggregateKind::JsonArrayAgg)
+    }
+}
+
+impl fmt::Display for AggregateKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(resolve::name_of(*self))
+    }
 }
 
 /// What a call fixes besides its columns: constants and clauses.

@@ -6,17 +6,8 @@ use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
 
 /// Flink's aggregate functions that are not ours yet.
-const OTHERS: &[&str] = &[
-    "CUME_DIST",
-    "DENSE_RANK",
-    "LAG",
-    "LEAD",
-    "NTILE",
-    "PERCENT_RANK",
-    "RANK",
-    "ROW_NUMBER",
-    "SINGLE_VALUE",
-];
+const OTHERS: &[&str] =
+    &["CUME_DIST", "DENSE_RANK", "LAG", "LEAD", "NTILE", "PERCENT_RANK", "RANK", "ROW_NUMBER", "SINGLE_VALUE"];
 
 const OURS: &[(&str, AggregateKind)] = &[
     ("COUNT", Count),
@@ -24,12 +15,12 @@ const OURS: &[(&str, AggregateKind)] = &[
     ("AVG", Avg),
     ("MIN", Min),
     ("MAX", Max),
-    ("STDDEV", StddevSamp),
     ("STDDEV_POP", StddevPop),
     ("STDDEV_SAMP", StddevSamp),
-    ("VARIANCE", VarSamp),
+    ("STDDEV", StddevSamp),
     ("VAR_POP", VarPop),
     ("VAR_SAMP", VarSamp),
+    ("VARIANCE", VarSamp),
     ("FIRST_VALUE", FirstValue),
     ("LAST_VALUE", LastValue),
     ("LISTAGG", ListAgg),
@@ -72,12 +63,7 @@ pub fn kind_of(name: &str) -> Result<AggregateKind> {
 ///
 /// # Errors
 /// As [`kind_of`]; kind Script for wrong argument types.
-pub fn resolve(
-    name: &str,
-    args: &[DataType],
-    distinct: bool,
-    setting: &Setting,
-) -> Result<(AggregateKind, DataType)> {
+pub fn resolve(name: &str, args: &[DataType], distinct: bool, setting: &Setting) -> Result<(AggregateKind, DataType)> {
     let upper = name.to_ascii_uppercase();
     let kind = kind_of(name)?;
     let argument = match (args, kind) {
@@ -126,8 +112,9 @@ fn output(kind: AggregateKind, argument: &DataType, setting: &Setting) -> Option
         Collect => Type::Multiset(Box::new(argument.clone())).not_null(),
         JsonObjectAgg | JsonArrayAgg => Type::VarChar(JSON_LENGTH).not_null(),
         Percentile | ApproxPercentile => match setting {
-            Setting::Fractions { list: true, .. } => number()
-                .then(|| Type::Array(Box::new(Type::Double.nullable())).nullable())?,
+            Setting::Fractions { list: true, .. } => {
+                number().then(|| Type::Array(Box::new(Type::Double.nullable())).nullable())?
+            }
             _ => number().then(|| Type::Double.nullable())?,
         },
         Histogram => number().then(|| Type::Array(Box::new(Type::BigInt.not_null())).not_null())?,
@@ -168,6 +155,11 @@ pub fn is_aggregate(name: &str) -> bool {
     OURS.iter().any(|(ours, _)| *ours == upper) || OTHERS.contains(&upper.as_str())
 }
 
+/// The function's name, or the first of its names.
+pub(super) fn name_of(kind: AggregateKind) -> &'static str {
+    OURS.iter().find(|(_, own)| *own == kind).map_or("", |(name, _)| *name)
+}
+
 /// The names of the aggregate functions that are ours.
 pub fn names() -> impl Iterator<Item = &'static str> {
     OURS.iter().map(|(name, _)| *name)
@@ -201,7 +193,10 @@ mod tests {
         assert_eq!(output("COLLECT", Type::Int), "MULTISET<INT NOT NULL> NOT NULL");
         assert_eq!(output("JSON_ARRAYAGG", Type::Int), "VARCHAR(2000) NOT NULL");
         assert_eq!(output("PERCENTILE", Type::Int), "DOUBLE");
-        assert_eq!(resolve("COUNT", &[], false, &Setting::None).unwrap(), (AggregateKind::Count, Type::BigInt.not_null()));
+        assert_eq!(
+            resolve("COUNT", &[], false, &Setting::None).unwrap(),
+            (AggregateKind::Count, Type::BigInt.not_null())
+        );
     }
 
     #[test]

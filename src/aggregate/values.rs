@@ -70,9 +70,8 @@ impl Values {
         self.bytes += array.get_array_memory_size();
         self.chunks.push(array);
         while let [.., before, last] = self.chunks.as_slice() {
-            let small = |array: &ArrayRef| {
-                array.len() < CHUNK_ROWS_MAX && array.get_array_memory_size() < CHUNK_BYTES_MAX
-            };
+            let small =
+                |array: &ArrayRef| array.len() < CHUNK_ROWS_MAX && array.get_array_memory_size() < CHUNK_BYTES_MAX;
             if before.len() >= 2 * last.len() || !small(before) || !small(last) {
                 break;
             }

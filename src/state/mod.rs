@@ -1,9 +1,9 @@
 //! State by key: the encoding of keys, the index from key to group, and tables of groups with their accumulators.
 
+mod approximate;
 pub mod distinct;
 pub mod index;
 pub mod key;
-mod approximate;
 mod multiset;
 mod nested;
 mod sets;

@@ -39,7 +39,9 @@ pub(super) fn nested(array: &ArrayRef, from: &Type, to: &Type, safe: bool, conte
             Ok(Arc::new(ListArray::try_new(arrow, offsets, elements, nulls)?))
         }
         (Type::Map(..), Type::Map(..)) | (Type::Multiset(_), Type::Multiset(_)) => {
-            let (Some((k1, v1)), Some((k2, v2))) = (from.entries(), to.entries()) else { return Err(mismatch(from, to)) };
+            let (Some((k1, v1)), Some((k2, v2))) = (from.entries(), to.entries()) else {
+                return Err(mismatch(from, to));
+            };
             let maps = Maps::of(&Value::Array(array.clone()))?;
             let (keys, values) = (part(&maps.keys, k1, k2)?, part(&maps.values, v1, v2)?);
             let pairs = [(&maps.keys, &keys), (&maps.values, &values)];

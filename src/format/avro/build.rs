@@ -109,8 +109,8 @@ impl Builder {
             (Type::Array(element), DataType::List(field)) => {
                 Builder::List(Box::new(List { items: Builder::new(&element.kind)?, ends: Ends::new(), field }))
             }
-            (kind, DataType::Map(field, _)) => {
-                let Some((key, value)) = kind.entries() else { return Err(misfit()) };
+            (Type::Map(..) | Type::Multiset(_), DataType::Map(field, _)) => {
+                let (key, value) = kind.entries().unwrap_or((&Type::Null, &Type::Null));
                 let (keys, values) = (Builder::new(key)?, Builder::new(value)?);
                 Builder::Map(Box::new(Entries { keys, values, ends: Ends::new(), field }))
             }
