@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
-use crate::aggregate::AggregateKind;
+use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::WindowSpec;
@@ -117,7 +117,20 @@ pub(super) struct Call {
     pub distinct: bool,
     pub args: Vec<Expr>,
     pub filter: Option<Expr>,
+    pub setting: Setting,
+    pub place: Option<Place>,
     pub output: DataType,
+}
+
+impl Call {
+    /// The results of both are the same.
+    pub(super) fn computes_same(&self, other: &Call) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.args == other.args
+            && self.filter == other.filter
+            && self.setting == other.setting
+    }
 }
 
 impl Rel {

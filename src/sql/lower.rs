@@ -265,7 +265,8 @@ impl Lowering<'_> {
                 distinct: call.distinct,
                 args,
                 filter,
-                input: call.args.first().map(|arg| arg.data_type().clone()),
+                inputs: call.args.iter().map(|arg| arg.data_type().clone()).collect(),
+                setting: call.setting.clone(),
                 output: call.output.clone(),
             });
         }
@@ -283,6 +284,7 @@ impl Lowering<'_> {
                 (&aggregate.input, WindowSpec::Attached { start, end }, time)
             }
         };
+        calls.iter().try_for_each(|call| check_merges(call, &spec))?;
         let input = self.lower(input_rel, &inputs.exprs, &inputs.names)?;
         let output = &self.arena.windows[aggregate.output];
         let mut columns: Vec<ColumnId> = aggregate.keys.iter().map(|(id, _)| *id).collect();
@@ -384,6 +386,29 @@ fn define(expr: &Expr, defined: &[(ColumnId, Expr)]) -> Expr {
     rewrite(expr, &mut |node| match node {
         Expr::Column { index, .. } => defined.iter().find(|(id, _)| id == index).map(|(_, expr)| expr.clone()),
         _ => None,
+    })
+}
+
+/// Refuses what cannot be put together from the slices of a window, or from sessions that merge.
+fn check_merges(call: &Call, window: &WindowSpec) -> Result<()> {
+    let name = match window {
+        WindowSpec::Tumble { .. } | WindowSpec::Attached { .. } => return Ok(()),
+        WindowSpec::Hop { .. } => "HOP",
+        WindowSpec::Cumulate { .. } => "CUMULATE",
+        WindowSpec::Session { .. } => "SESSION",
+    };
+    if call.kind.merges() {
+        return Ok(());
+    }
+    let error =
+        Error::script(format!("{} cannot be computed in the windows of {name}; Flink refuses it too", call.kind));
+    let error = error.help(match window {
+        WindowSpec::Session { .. } => "ARRAY_AGG(x) gives all values in the order of arrival",
+        _ => "filter by window_start in a subquery: then each window takes its rows by itself",
+    });
+    Err(match &call.place {
+        Some(place) => error.at_place(place.clone()),
+        None => error,
     })
 }
 
