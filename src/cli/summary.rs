@@ -8,6 +8,21 @@ use unicode_width::UnicodeWidthStr;
 
 /// A block of aligned lines.
 pub fn text(job: &JobSummary) -> String {
+    aligned(&lines(job))
+}
+
+/// Of the block, what became of the rows that were read.
+pub fn brief(job: &JobSummary) -> String {
+    let mut lines = lines(job);
+    lines.retain(|(name, _)| ["rows read", "quarantined", "late", "late copies"].contains(name));
+    aligned(&lines)
+}
+
+fn aligned(lines: &[(&str, String)]) -> String {
+    lines.iter().map(|(name, value)| format!("{name:>14}  {}\n", wrapped(value))).collect()
+}
+
+fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
     let totals = &job.totals;
     let mut parts = vec![
         (totals.rows_used(), "used"),
@@ -66,7 +81,7 @@ pub fn text(job: &JobSummary) -> String {
     if job.has_windows {
         lines.push(("peak state", bytes(totals.state_bytes_peak)));
     }
-    lines.iter().map(|(name, value)| format!("{name:>14}  {}\n", wrapped(value))).collect()
+    lines
 }
 
 /// Columns of a terminal.

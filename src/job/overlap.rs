@@ -45,6 +45,11 @@ impl Claims {
         Ok(())
     }
 
+    /// Forgets the files that were claimed: statements that are given one by one may replace each other's files.
+    pub fn forget_files(&mut self) {
+        self.files.clear();
+    }
+
     /// Claims the files of a plan; `statement` is its number in the script.
     ///
     /// # Errors
