@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted.
 
+mod changelog;
 mod diagnostic;
 mod explain;
 mod progress;

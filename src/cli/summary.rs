@@ -34,7 +34,11 @@ fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
         parts.push((totals.rows_quarantined(), "quarantined"));
     }
     let parts: Vec<String> = parts.iter().map(|(rows, what)| format!("{} {what}", count(*rows))).collect();
-    let mut lines = vec![("rows read", format!("{} = {}", count(totals.rows_read()), parts.join(" + ")))];
+    let again = match totals.rows_repeated {
+        0 => String::new(),
+        rows => format!(" + {} for further queries", count(rows)),
+    };
+    let mut lines = vec![("rows read", format!("{}{again} = {}", count(totals.rows_read()), parts.join(" + ")))];
     if let Some(path) = job.quarantine.as_ref().filter(|_| totals.rows_quarantined() > 0) {
         let reasons = [(totals.rows_unreadable, "unreadable"), (totals.rows_without_time, "event time NULL")];
         let reasons: Vec<String> = reasons

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::render;
-use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
@@ -174,22 +174,11 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let name = match call.kind {
-        AggregateKind::Count => "COUNT",
-        AggregateKind::Sum => "SUM",
-        AggregateKind::Avg => "AVG",
-        AggregateKind::Min => "MIN",
-        AggregateKind::Max => "MAX",
-        AggregateKind::StddevPop => "STDDEV_POP",
-        AggregateKind::StddevSamp => "STDDEV_SAMP",
-        AggregateKind::VarPop => "VAR_POP",
-        AggregateKind::VarSamp => "VAR_SAMP",
-    };
     let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{name}({distinct}{args}){filter}")
+    format!("{}({distinct}{args}){filter}", call.kind)
 }
 
 fn windows(window: &WindowSpec, input: &Schema) -> String {

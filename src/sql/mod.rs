@@ -1,5 +1,6 @@
 //! The front end for Flink SQL scripts: text in, job plans out. Nothing here reads data.
 
+mod aggregate;
 mod alter;
 mod answer;
 mod binder;
