@@ -52,6 +52,23 @@ pub enum Node {
         time: usize,
         schema: Schema,
     },
+    /// Each row once for every list of expressions of it, which give the columns of the copy.
+    Expand {
+        input: Box<Node>,
+        copies: Vec<Vec<Expr>>,
+        schema: Schema,
+    },
+    /// Each row once for every element of the ARRAY or MAP in column `collection`: the columns `keep`, then the
+    /// element (of a MAP the key and the value), then with `ordinality` its number, counted from 1 (INT).
+    Unnest {
+        input: Box<Node>,
+        collection: usize,
+        keep: Vec<usize>,
+        /// A row without elements stays, with NULLs for them.
+        outer: bool,
+        ordinality: bool,
+        schema: Schema,
+    },
     WindowAggregate {
         input: Box<Node>,
         spec: Box<WindowAggregateSpec>,
@@ -85,6 +102,8 @@ pub enum SourceSpec {
     Files(FilesSpec),
     Datagen(DatagenSpec),
     Nexmark(NexmarkSpec),
+    /// One row without columns, for queries that read no table.
+    OneRow,
 }
 
 /// `WATERMARK FOR time AS expression`.
@@ -184,16 +203,22 @@ impl Node {
     pub fn schema(&self) -> &Schema {
         match self {
             Node::Scan(scan) => &scan.schema,
-            Node::Calc { schema, .. } | Node::AssignWindows { schema, .. } | Node::UnionAll { schema, .. } => schema,
+            Node::Calc { schema, .. }
+            | Node::AssignWindows { schema, .. }
+            | Node::Expand { schema, .. }
+            | Node::Unnest { schema, .. }
+            | Node::UnionAll { schema, .. } => schema,
             Node::WindowAggregate { spec, .. } => &spec.schema,
         }
     }
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
             Node::Scan(_) => Vec::new(),
-            Node::Calc { input, .. } | Node::AssignWindows { input, .. } | Node::WindowAggregate { input, .. } => {
-                vec![input]
-            }
+            Node::Calc { input, .. }
+            | Node::AssignWindows { input, .. }
+            | Node::Expand { input, .. }
+            | Node::Unnest { input, .. }
+            | Node::WindowAggregate { input, .. } => vec![input],
             Node::UnionAll { inputs, .. } => inputs.iter().collect(),
         }
     }

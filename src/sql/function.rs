@@ -5,7 +5,7 @@ use sqlparser::ast::{
     ObjectNamePart,
 };
 
-use super::binder::{Binder, Context, grouping_sets, located, subquery};
+use super::binder::{Binder, Context, located, subquery};
 use super::logical::Call;
 use crate::aggregate;
 use crate::error::{Error, Result, nearest};
@@ -47,6 +47,10 @@ impl Binder<'_> {
         };
         if let Some(clause) = list.clauses.first() {
             return Err(Error::unsupported(format!("'{clause}' in a call of {name}")));
+        }
+        if matches!(name.as_str(), "GROUPING" | "GROUPING_ID" | "GROUP_ID") {
+            let args = list.args.iter().map(|arg| plain_argument(&name, arg)).collect::<Result<Vec<_>>>()?;
+            return self.grouping(&name, &args, context);
         }
         if !aggregate::is_aggregate(&name) && !resolve::is_function(&name) {
             return Err(unknown(&name));
@@ -188,7 +192,6 @@ fn refuse_by_name(name: &str) -> Result<()> {
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),
-        "GROUPING" | "GROUPING_ID" | "GROUP_ID" => grouping_sets(),
         "PROCTIME" => {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }

@@ -12,6 +12,7 @@ mod explain;
 mod files;
 mod function;
 mod group;
+mod grouping;
 mod inquiry;
 mod interval;
 mod json;

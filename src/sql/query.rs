@@ -240,7 +240,9 @@ impl Binder<'_> {
             return Err(Error::script("GROUP BY ALL is not Flink's").help("name the columns to group by"));
         };
         if !modifiers.is_empty() {
-            return Err(super::binder::grouping_sets());
+            return Err(Error::script("GROUPING SETS behind the groups is not Flink's")
+                .at_place(place_of(select.span()).unwrap_or_default())
+                .help("write a comma before GROUPING SETS"));
         }
         let relation = if !groups.is_empty() || select.having.is_some() {
             self.grouped_select(select, groups, input)?

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
+use super::copies::Elements;
 use super::scan::SplitEntry;
 use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
@@ -17,6 +18,20 @@ use crate::watermark::WatermarkRule;
 pub enum Link {
     Calc { filter: Option<Expr>, exprs: Vec<Expr>, schema: SchemaRef },
     Assign { window: WindowSpec, time: usize, schema: SchemaRef },
+    Expand { copies: Vec<Vec<Expr>>, schema: SchemaRef },
+    Unnest { elements: Elements, schema: SchemaRef },
+}
+
+impl Link {
+    /// Of the rows that it gives.
+    pub fn schema(&self) -> &SchemaRef {
+        match self {
+            Link::Calc { schema, .. }
+            | Link::Assign { schema, .. }
+            | Link::Expand { schema, .. }
+            | Link::Unnest { schema, .. } => schema,
+        }
+    }
 }
 
 /// Where rows go at the end of a chain of links.
@@ -84,6 +99,17 @@ impl Program {
         Arc::new(Layout::new(&self.ports, self.stages.len(), self.branches.len(), splits))
     }
 
+    /// True if a row of a table may reach the stage more than once, as copies.
+    pub fn takes_copies(&self, stage: usize) -> bool {
+        let feeders = self.ports.iter().filter(|port| port.stage == stage);
+        feeders.into_iter().any(|port| match port.from {
+            Producer::Branch(branch) => {
+                self.branches[branch].chain.iter().any(|link| !matches!(link, Link::Calc { .. }))
+            }
+            Producer::Stage(_) => false,
+        })
+    }
+
     /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.
     /// Returns what was added, for the stage that waits for it.
     fn lower(&mut self, node: &Node, mut after: Vec<Link>, to: Destination) -> Vec<Producer> {
@@ -103,6 +129,16 @@ impl Program {
             }
             Node::AssignWindows { input, window, time, schema } => {
                 after.insert(0, Link::Assign { window: window.clone(), time: *time, schema: schema.to_arrow() });
+                self.lower(input, after, to)
+            }
+            Node::Expand { input, copies, schema } => {
+                after.insert(0, Link::Expand { copies: copies.clone(), schema: schema.to_arrow() });
+                self.lower(input, after, to)
+            }
+            Node::Unnest { input, collection, keep, outer, ordinality, schema } => {
+                let (outer, ordinality) = (*outer, *ordinality);
+                let elements = Elements { collection: *collection, keep: keep.clone(), outer, ordinality };
+                after.insert(0, Link::Unnest { elements, schema: schema.to_arrow() });
                 self.lower(input, after, to)
             }
             Node::UnionAll { inputs, .. } => {
