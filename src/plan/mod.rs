@@ -67,6 +67,8 @@ pub enum Node {
         /// A row without elements stays, with NULLs for them.
         outer: bool,
         ordinality: bool,
+        /// Over the columns of the output: which elements count.
+        condition: Option<Expr>,
         schema: Schema,
     },
     WindowAggregate {

@@ -76,8 +76,11 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
                 line(text, depth + 1, &format!("… and {} more", copies.len() - COPIES_SHOWN));
             }
         }
-        Node::Unnest { input, collection, outer, schema, .. } => {
+        Node::Unnest { input, collection, outer, condition, schema, .. } => {
             line(text, depth, &format!("Unnest {}: {}", column(input.schema(), *collection), names(schema)));
+            if let Some(condition) = condition {
+                line(text, depth + 1, &format!("on: {}", render::expr(condition, schema)));
+            }
             if *outer {
                 line(text, depth + 1, "rows without elements stay");
             }

@@ -103,7 +103,8 @@ impl Binder<'_> {
         let place = place.or_else(|| place_of(select.span()));
         let common: Vec<_> = bound.iter().filter(|(expr, _)| grouping.is_common(expr)).cloned().collect();
         let window = self.grouped_window(&common, &input.rel, place.clone()).map_err(|error| {
-            let of_window = |column: &Option<ColumnId>| column.is_some_and(|id| self.arena.columns[id].window.is_some());
+            let of_window =
+                |column: &Option<ColumnId>| column.is_some_and(|id| self.arena.columns[id].window.is_some());
             let lone = bound.iter().any(|(expr, column)| of_window(column) && !grouping.is_common(expr));
             if lone { error.help("write window_start and window_end before GROUPING SETS") } else { error }
         })?;
@@ -136,12 +137,7 @@ impl Binder<'_> {
     }
 
     /// What a window aggregation with several grouping sets cannot have.
-    fn check_sets(
-        &self,
-        bound: &[(Expr, Option<ColumnId>)],
-        grouping: &Grouping,
-        window: WindowId,
-    ) -> Result<()> {
+    fn check_sets(&self, bound: &[(Expr, Option<ColumnId>)], grouping: &Grouping, window: WindowId) -> Result<()> {
         if grouping.sets.len() > 1 && self.arena.windows[window].partition.is_some() {
             return Err(updating_error("GROUPING SETS over a SESSION")
                 .help("write one GROUP BY query for each set, each over a SESSION with its own PARTITION BY"));

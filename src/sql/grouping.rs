@@ -39,7 +39,7 @@ pub(super) fn written(groups: &[Ast]) -> Result<Written<'_>> {
             Ast::GroupingSets(sets) => written.lists(sets)?,
             Ast::Rollup(parts) => {
                 let parts = written.lists(parts)?;
-                (0..=parts.len()).rev().map(|length| parts[..length].concat()).collect()
+                different((0..=parts.len()).rev().map(|length| parts[..length].concat()))
             }
             Ast::Cube(parts) => subsets(&written.lists(parts)?).map_err(|error| located(error, ast))?,
             ast => vec![written.list(std::slice::from_ref(ast))?],
@@ -57,6 +57,12 @@ pub(super) fn written(groups: &[Ast]) -> Result<Written<'_>> {
     Ok(written)
 }
 
+/// A ROLLUP or CUBE has no set twice, unlike GROUPING SETS: that of (k, k) is that of (k).
+fn different(sets: impl Iterator<Item = Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut seen = BTreeSet::new();
+    sets.filter(|set| seen.insert(set.iter().copied().collect::<BTreeSet<usize>>())).collect()
+}
+
 fn subsets(parts: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
     if 1_usize.checked_shl(parts.len() as u32).is_none_or(|count| count > SETS_LIMIT) {
         return Err(too_many());
@@ -64,7 +70,8 @@ fn subsets(parts: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
     // The first part is the highest bit, so that the full set comes first and the empty one last.
     let taken = |mask: usize, at: usize| mask >> (parts.len() - 1 - at) & 1 == 0;
     let subset = |mask| parts.iter().enumerate().filter(move |(at, _)| taken(mask, *at));
-    Ok((0..1_usize << parts.len()).map(|mask| subset(mask).flat_map(|(_, part)| part.clone()).collect()).collect())
+    let masks = 0..1_usize << parts.len();
+    Ok(different(masks.map(|mask| subset(mask).flat_map(|(_, part)| part.clone()).collect())))
 }
 
 fn too_many() -> Error {
@@ -91,8 +98,11 @@ impl<'a> Written<'a> {
                     return Err(located(error.help("write its sets out one by one"), ast));
                 }
                 ast => {
-                    self.exprs.push(ast);
-                    places.push(self.exprs.len() - 1);
+                    let known = self.exprs.iter().position(|other| *other == ast);
+                    places.push(known.unwrap_or(self.exprs.len()));
+                    if known.is_none() {
+                        self.exprs.push(ast);
+                    }
                 }
             }
         }
@@ -183,7 +193,8 @@ impl Binder<'_> {
                 return Err(located(Error::script("GROUP_ID takes no argument"), arg));
             }
             let sets = &grouping.sets;
-            values = (0..sets.len()).map(|at| sets[..at].iter().filter(|set| **set == sets[at]).count() as i64).collect();
+            values =
+                (0..sets.len()).map(|at| sets[..at].iter().filter(|set| **set == sets[at]).count() as i64).collect();
         } else if args.is_empty() || args.len() >= 64 {
             return Err(Error::script(format!("{name} takes 1 to 63 expressions of GROUP BY")));
         }

@@ -114,6 +114,8 @@ pub(super) struct Unnest {
     pub ordinality: Option<ColumnId>,
     /// Rows without elements stay.
     pub outer: bool,
+    /// Which elements count; may read all columns.
+    pub condition: Option<Expr>,
 }
 
 /// A window aggregation. Only its own columns are visible above it.

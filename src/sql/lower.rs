@@ -408,8 +408,12 @@ fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option
                 used.extend(read);
                 current = input;
             }
+            // A session lasts over rows without elements too.
+            Rel::Unnest(_) if matches!(window.function, WindowSpec::Session { .. }) => return None,
             Rel::Unnest(unnest) => {
-                used.extend(columns_of(&unnest.collection));
+                used.extend(
+                    [Some(&unnest.collection), unnest.condition.as_ref()].into_iter().flatten().flat_map(columns_of),
+                );
                 current = &unnest.input;
             }
             Rel::Window { window: found, time, .. } => {
@@ -429,11 +433,9 @@ fn without_window(rel: &Rel) -> Rel {
         Rel::Project { input, defined } => {
             Rel::Project { input: Box::new(without_window(input)), defined: defined.clone() }
         }
-        Rel::Expand { input, columns, copies } => Rel::Expand {
-            input: Box::new(without_window(input)),
-            columns: columns.clone(),
-            copies: copies.clone(),
-        },
+        Rel::Expand { input, columns, copies } => {
+            Rel::Expand { input: Box::new(without_window(input)), columns: columns.clone(), copies: copies.clone() }
+        }
         Rel::Unnest(unnest) => {
             Rel::Unnest(Box::new(Unnest { input: without_window(&unnest.input), ..(**unnest).clone() }))
         }

@@ -31,6 +31,8 @@ pub mod table;
 mod tests;
 mod text;
 mod types;
+mod unnest;
+mod values;
 mod window;
 
 use std::collections::BTreeMap;

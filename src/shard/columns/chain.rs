@@ -63,7 +63,7 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
             }
             Link::Unnest { elements, schema } => {
                 copies = true;
-                copies::unnest(elements, schema, flow)?
+                copies::unnest(elements, schema, flow, context)?
             }
         };
     }

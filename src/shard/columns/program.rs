@@ -135,9 +135,14 @@ impl Program {
                 after.insert(0, Link::Expand { copies: copies.clone(), schema: schema.to_arrow() });
                 self.lower(input, after, to)
             }
-            Node::Unnest { input, collection, keep, outer, ordinality, schema } => {
-                let (outer, ordinality) = (*outer, *ordinality);
-                let elements = Elements { collection: *collection, keep: keep.clone(), outer, ordinality };
+            Node::Unnest { input, collection, keep, outer, ordinality, condition, schema } => {
+                let elements = Elements {
+                    collection: *collection,
+                    keep: keep.clone(),
+                    outer: *outer,
+                    ordinality: *ordinality,
+                    condition: condition.clone(),
+                };
                 after.insert(0, Link::Unnest { elements, schema: schema.to_arrow() });
                 self.lower(input, after, to)
             }

@@ -55,7 +55,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn unnest(&mut self, unnest: &Unnest, needed: &BTreeSet<ColumnId>) -> Result<Base> {
-        let Unnest { input, collection, elements, ordinality, outer } = unnest;
+        let Unnest { input, collection, elements, ordinality, outer, condition } = unnest;
+        let needed: BTreeSet<ColumnId> = needed.iter().copied().chain(condition.iter().flat_map(columns_of)).collect();
         let own = |id: &ColumnId| elements.contains(id) || *ordinality == Some(*id);
         let kept: Vec<ColumnId> = needed.iter().copied().filter(|id| !own(id)).collect();
         let mut inputs = Inputs::default();
@@ -71,8 +72,14 @@ impl Lowering<'_> {
         let number = ordinality.filter(|id| needed.contains(id));
         let outputs: Vec<ColumnId> = kept.iter().chain(elements).copied().chain(number).collect();
         let schema = self.schema(&outputs);
-        let node = Node::Unnest { input, collection, keep, outer: *outer, ordinality: number.is_some(), schema };
-        Ok(Base { node, positions: positions(&outputs) })
+        let at = positions(&outputs);
+        let condition = condition.clone().map(|mut condition| {
+            condition.map_columns(&|id| at[&id]);
+            condition
+        });
+        let (outer, ordinality) = (*outer, number.is_some());
+        let node = Node::Unnest { input, collection, keep, outer, ordinality, condition, schema };
+        Ok(Base { node, positions: at })
     }
 
     fn schema(&self, columns: &[ColumnId]) -> Schema {
