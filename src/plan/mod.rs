@@ -55,6 +55,25 @@ pub enum Node {
         time: usize,
         schema: Schema,
     },
+    /// Each row once for every list of expressions of it, which give the columns of the copy.
+    Expand {
+        input: Box<Node>,
+        copies: Vec<Vec<Expr>>,
+        schema: Schema,
+    },
+    /// Each row once for every element of the ARRAY or MAP in column `collection`: the columns `keep`, then the
+    /// element (of a MAP the key and the value), then with `ordinality` its number, counted from 1 (INT).
+    Unnest {
+        input: Box<Node>,
+        collection: usize,
+        keep: Vec<usize>,
+        /// A row without elements stays, with NULLs for them.
+        outer: bool,
+        ordinality: bool,
+        /// Over the columns of the output: which elements count.
+        condition: Option<Expr>,
+        schema: Schema,
+    },
     /// Keeps state between rows.
     Stage {
         /// One for each side of the operator.
@@ -90,6 +109,8 @@ pub enum SourceSpec {
     Files(FilesSpec),
     Datagen(DatagenSpec),
     Nexmark(NexmarkSpec),
+    /// One row without columns, for queries that read no table.
+    OneRow,
 }
 
 /// `WATERMARK FOR time AS expression`.
@@ -202,14 +223,21 @@ impl Node {
     pub fn schema(&self) -> &Schema {
         match self {
             Node::Scan(scan) => &scan.schema,
-            Node::Calc { schema, .. } | Node::AssignWindows { schema, .. } | Node::UnionAll { schema, .. } => schema,
+            Node::Calc { schema, .. }
+            | Node::AssignWindows { schema, .. }
+            | Node::Expand { schema, .. }
+            | Node::Unnest { schema, .. }
+            | Node::UnionAll { schema, .. } => schema,
             Node::Stage { spec, .. } => spec.schema(),
         }
     }
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
             Node::Scan(_) => Vec::new(),
-            Node::Calc { input, .. } | Node::AssignWindows { input, .. } => vec![input],
+            Node::Calc { input, .. }
+            | Node::AssignWindows { input, .. }
+            | Node::Expand { input, .. }
+            | Node::Unnest { input, .. } => vec![input],
             Node::UnionAll { inputs, .. } | Node::Stage { inputs, .. } => inputs.iter().collect(),
         }
     }

@@ -1,8 +1,10 @@
 //! From bound relations to plan nodes: only the columns that somebody reads, few projections.
 
+mod copies;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Window, columns_of, rewrite};
+use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, columns_of, rewrite};
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, resolve};
@@ -106,6 +108,9 @@ impl Lowering<'_> {
             Rel::Window { input, window, time } => {
                 self.assign_windows(input, &self.arena.windows[*window], *time, needed)
             }
+            Rel::OneRow => Ok(copies::one_row()),
+            Rel::Expand { input, columns, copies } => self.expand(input, columns, copies, needed),
+            Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
@@ -432,6 +437,21 @@ fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option
                 }
                 current = input;
             }
+            Rel::Expand { input, columns, copies } => {
+                let read = columns.iter().enumerate().filter(|(_, column)| used.contains(column));
+                let read = read.flat_map(|(at, _)| copies.iter().flat_map(move |copy| columns_of(&copy[at])));
+                let read: Vec<ColumnId> = read.collect();
+                used.extend(read);
+                current = input;
+            }
+            // A session lasts over rows without elements too.
+            Rel::Unnest(_) if matches!(window.function, WindowSpec::Session { .. }) => return None,
+            Rel::Unnest(unnest) => {
+                used.extend(
+                    [Some(&unnest.collection), unnest.condition.as_ref()].into_iter().flatten().flat_map(columns_of),
+                );
+                current = &unnest.input;
+            }
             Rel::Window { window: found, time, .. } => {
                 let free = *found == id && !own.iter().flatten().any(|column| used.contains(column));
                 return free.then(|| (without_window(rel), *time));
@@ -448,6 +468,12 @@ fn without_window(rel: &Rel) -> Rel {
         }
         Rel::Project { input, defined } => {
             Rel::Project { input: Box::new(without_window(input)), defined: defined.clone() }
+        }
+        Rel::Expand { input, columns, copies } => {
+            Rel::Expand { input: Box::new(without_window(input)), columns: columns.clone(), copies: copies.clone() }
+        }
+        Rel::Unnest(unnest) => {
+            Rel::Unnest(Box::new(Unnest { input: without_window(&unnest.input), ..(**unnest).clone() }))
         }
         Rel::Window { input, .. } => (**input).clone(),
         other => other.clone(),

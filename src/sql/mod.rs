@@ -13,6 +13,7 @@ mod explain;
 mod files;
 mod function;
 mod group;
+mod grouping;
 mod inquiry;
 mod interval;
 mod json;
@@ -34,6 +35,8 @@ pub mod table;
 mod tests;
 mod text;
 mod types;
+mod unnest;
+mod values;
 mod window;
 
 use std::collections::BTreeMap;

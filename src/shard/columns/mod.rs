@@ -1,6 +1,7 @@
 //! The dataflow of SQL: Arrow batches from tables through window operators to sinks.
 
 mod chain;
+mod copies;
 pub mod findings;
 mod merge;
 pub mod program;
@@ -175,9 +176,7 @@ impl Dataflow for Columns {
 
     fn completed(&mut self, _step: &Step) {
         let late_of = |copies: bool| -> u64 {
-            let counts = |index: &usize| {
-                matches!(self.program.stages[*index].spec.window(), Some(WindowSpec::Attached { .. })) == copies
-            };
+            let counts = |index: &usize| self.program.takes_copies(*index) == copies;
             let first = (0..self.operators.len()).filter(|&index| self.layout.is_first(index)).filter(counts);
             first.map(|index| self.operators[index].late_rows()).sum()
         };

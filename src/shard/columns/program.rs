@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
+use super::copies::Elements;
 use super::scan::SplitEntry;
 use super::share;
 use crate::error::Result;
@@ -22,6 +23,20 @@ use crate::window::Deadlines;
 pub enum Link {
     Calc { filter: Option<Expr>, exprs: Vec<Expr>, schema: SchemaRef },
     Assign { window: WindowSpec, time: usize, schema: SchemaRef },
+    Expand { copies: Vec<Vec<Expr>>, schema: SchemaRef },
+    Unnest { elements: Elements, schema: SchemaRef },
+}
+
+impl Link {
+    /// Of the rows that it gives.
+    pub fn schema(&self) -> &SchemaRef {
+        match self {
+            Link::Calc { schema, .. }
+            | Link::Assign { schema, .. }
+            | Link::Expand { schema, .. }
+            | Link::Unnest { schema, .. } => schema,
+        }
+    }
 }
 
 /// Where rows go at the end of a chain of links.
@@ -151,6 +166,13 @@ impl Program {
         sides.map(|(port, &side)| Deadlines::new(self.stages[port.stage].spec.lateness(side))).collect()
     }
 
+    /// True if a row of a table may reach the stage more than once, as copies.
+    pub fn takes_copies(&self, stage: usize) -> bool {
+        let copies = |way: &Way| way.chain.iter().any(|link| !matches!(link, Link::Calc { .. }));
+        let feeds = |way: &Way| matches!(way.to, Target::Port(port) if self.ports[port].stage == stage);
+        self.branches.iter().flat_map(|branch| &branch.ways).any(|way| feeds(way) && copies(way))
+    }
+
     /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.
     /// Returns what was added, for the stage that waits for it.
     fn lower(&mut self, node: &Node, mut after: Vec<Link>, to: Destination) -> Vec<Feeder> {
@@ -163,6 +185,21 @@ impl Program {
             }
             Node::AssignWindows { input, window, time, schema } => {
                 after.insert(0, Link::Assign { window: window.clone(), time: *time, schema: schema.to_arrow() });
+                self.lower(input, after, to)
+            }
+            Node::Expand { input, copies, schema } => {
+                after.insert(0, Link::Expand { copies: copies.clone(), schema: schema.to_arrow() });
+                self.lower(input, after, to)
+            }
+            Node::Unnest { input, collection, keep, outer, ordinality, condition, schema } => {
+                let elements = Elements {
+                    collection: *collection,
+                    keep: keep.clone(),
+                    outer: *outer,
+                    ordinality: *ordinality,
+                    condition: condition.clone(),
+                };
+                after.insert(0, Link::Unnest { elements, schema: schema.to_arrow() });
                 self.lower(input, after, to)
             }
             Node::UnionAll { inputs, .. } => {
