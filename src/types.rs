@@ -1,11 +1,15 @@
 //! Flink's logical types, and how each lies in Arrow memory.
 
+mod row_kind;
+
 use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{
     DataType as ArrowType, Field as ArrowField, Fields, Schema as ArrowSchema, SchemaRef, TimeUnit,
 };
+
+pub use row_kind::{ROW_KIND, RowKind};
 
 /// STRING is `VARCHAR(2147483647)`.
 pub const MAX_LENGTH: u32 = i32::MAX as u32;

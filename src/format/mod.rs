@@ -156,6 +156,11 @@ impl FormatSpec {
         !matches!(self, FormatSpec::DebeziumJson(_))
     }
 
+    /// Whether rows can be written that change or delete others.
+    pub fn takes_changes(&self) -> bool {
+        matches!(self, FormatSpec::DebeziumJson(_))
+    }
+
     /// Whether a byte-order mark at the start of a file is no part of its first value.
     pub fn skips_mark(&self) -> bool {
         !matches!(self, FormatSpec::Raw(_))
@@ -249,7 +254,8 @@ impl TextEncoder {
         &self.header
     }
 
-    /// Appends the batch's rows to `out`.
+    /// Appends the batch's rows to `out`. Behind their columns may stand that of their kinds, where the format
+    /// [`takes changes`](FormatSpec::takes_changes).
     ///
     /// # Errors
     /// Internal, for a column whose type [`FormatSpec::from_options`] refuses.

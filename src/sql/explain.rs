@@ -10,6 +10,9 @@ use crate::plan::{
 };
 use crate::types::{Field, Schema};
 
+/// Of the copies of a row that an operator makes.
+const COPIES_SHOWN: usize = 10;
+
 /// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
 /// operator with its key, windows, slices, watermark rule and chosen operator.
 pub fn explain(plan: &JobPlan) -> String {
@@ -67,6 +70,24 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
         },
+        Node::Expand { input, copies, schema } => {
+            line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
+            for copy in copies.iter().take(COPIES_SHOWN) {
+                line(text, depth + 1, &projection(copy, input.schema(), schema));
+            }
+            if copies.len() > COPIES_SHOWN {
+                line(text, depth + 1, &format!("… and {} more", copies.len() - COPIES_SHOWN));
+            }
+        }
+        Node::Unnest { input, collection, outer, condition, schema, .. } => {
+            line(text, depth, &format!("Unnest {}: {}", column(input.schema(), *collection), names(schema)));
+            if let Some(condition) = condition {
+                line(text, depth + 1, &format!("on: {}", render::expr(condition, schema)));
+            }
+            if *outer {
+                line(text, depth + 1, "rows without elements stay");
+            }
+        }
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
         }
@@ -98,6 +119,10 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
             format!("datagen, {}, {} a second, seed {}", rows(datagen.rows), datagen.rows_per_second, datagen.seed)
         }
         SourceSpec::Nexmark(nexmark) => format!("nexmark, {}, seed {}", rows(nexmark.events), nexmark.seed),
+        SourceSpec::OneRow => {
+            line(text, depth, "One row without columns");
+            return;
+        }
     };
     line(text, depth, &format!("Scan {} ({from})", spec.table));
     let mut decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());

@@ -4,7 +4,7 @@ use sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, ObjectNamePart,
 };
 
-use super::binder::{Binder, Context, grouping_sets, subquery};
+use super::binder::{Binder, Context, subquery};
 use crate::aggregate;
 use crate::error::{Error, Result, nearest};
 use crate::expr::{Expr, resolve};
@@ -40,6 +40,10 @@ impl Binder<'_> {
             FunctionArguments::List(list) => list,
             FunctionArguments::Subquery(_) => return Err(subquery("a subquery as an argument")),
         };
+        if matches!(name.as_str(), "GROUPING" | "GROUPING_ID" | "GROUP_ID") {
+            let args = list.args.iter().map(|arg| plain_argument(&name, arg)).collect::<Result<Vec<_>>>()?;
+            return self.grouping(&name, &args, context);
+        }
         if !aggregate::is_aggregate(&name) && !resolve::is_function(&name) {
             return Err(unknown(&name));
         }
@@ -126,7 +130,6 @@ fn refuse_by_name(name: &str) -> Result<()> {
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),
-        "GROUPING" | "GROUPING_ID" | "GROUP_ID" => grouping_sets(),
         "PROCTIME" => {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }

@@ -165,7 +165,12 @@ fn plan(window: &WindowSpec, second_ms: Option<i64>) -> JobPlan {
         let spec = aggregate(WindowSpec::Tumble { size_ms, offset_ms: 0 });
         root = Node::Stage { inputs: vec![root], spec: Box::new(StageSpec::Aggregate(spec)) };
     }
-    let sink = SinkSpec { table: "out".into(), connector: SinkConnector::Collect, schema: root.schema().clone() };
+    let sink = SinkSpec {
+        table: "out".into(),
+        connector: SinkConnector::Collect,
+        schema: root.schema().clone(),
+        changelog: false,
+    };
     JobPlan { pipelines: vec![Pipeline { root, sink }], config: Config::default() }
 }
 
