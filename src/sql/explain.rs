@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::render;
-use crate::aggregate::AggregateCall;
+use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
@@ -199,11 +199,22 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut suffix = "";
+    match &call.setting {
+        Setting::None => {}
+        Setting::IgnoreNulls => suffix = " IGNORE NULLS",
+        Setting::Separator(text) => args.push(format!("'{}'", text.replace('\'', "''"))),
+        Setting::Fractions { values, list } => {
+            let values = values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            args.insert(1, if *list { format!("ARRAY[{values}]") } else { values });
+        }
+        Setting::Bins { low, high, count } => args.push(format!("{low}, {high}, {count}")),
+    }
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{}({distinct}{args}){filter}", call.kind)
+    format!("{}({distinct}{args}){suffix}{filter}", call.kind)
 }
 
 fn windows(window: &WindowSpec, input: &Schema) -> String {

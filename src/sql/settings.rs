@@ -227,6 +227,11 @@ impl Settings {
         keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
     }
 
+    /// The script asks for streaming by name.
+    pub(super) fn is_streaming(&self) -> bool {
+        self.values.get("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("streaming"))
+    }
+
     /// Sets a key that is accepted without effect.
     pub(super) fn ignore(&mut self, key: &str) {
         if !self.config.ignored.iter().any(|name| name == key) {
