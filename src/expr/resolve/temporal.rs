@@ -264,12 +264,15 @@ fn add(args: &mut Args) -> Result<Expr> {
     args.count(3, 3)?;
     let unit = unit_of("TIMESTAMPADD", &args.take())?;
     let interval = match unit {
+        Unit::Millennium => literal::literal_interval_year_month(12_000),
+        Unit::Century => literal::literal_interval_year_month(1200),
+        Unit::Decade => literal::literal_interval_year_month(120),
         Unit::Year => literal::literal_interval_year_month(12),
         Unit::Quarter => literal::literal_interval_year_month(3),
         Unit::Month => literal::literal_interval_year_month(1),
         _ => match unit.millis() {
             Some(millis) => literal::literal_interval_day_second(millis),
-            None => return Err(Error::script("TIMESTAMPADD takes units from YEAR down to MILLISECOND")),
+            None => return Err(Error::script("TIMESTAMPADD takes units from MILLENNIUM down to MILLISECOND")),
         },
     };
     let number = args.take();
@@ -326,6 +329,9 @@ fn to_timestamp_ltz(args: &mut Args) -> Result<Expr> {
         let thousand = Expr::literal(Scalar::Double(1000.0), Type::Double.not_null());
         first = super::operators::arithmetic("*", convert(first, &Type::Double), thousand)?;
         second = None;
+    }
+    if floating {
+        first = super::function("FLOOR", vec![first])?;
     }
     let mut all = vec![convert(first, &Type::BigInt)];
     all.extend(second);
