@@ -15,6 +15,7 @@ mod decimal;
 mod formatter;
 mod function;
 mod hash;
+mod java_regex;
 mod json;
 mod math;
 mod nested;

@@ -48,8 +48,8 @@ pub(super) fn time(
         Time::Shift { minus } => shift((value, kind), (argument(values, 1)?, kinds[1]), minus, count),
         Time::DateFormat => date_format(value, kind, argument(values, 1)?, count, context),
         Time::ToDate => to_date(value, values.get(1), count, context),
-        Time::ToTimestamp => to_timestamp(value, values.get(1), None, out, count),
-        Time::ToTimestampLtz if kind.is_string() => to_timestamp(value, values.get(1), values.get(2), out, count),
+        Time::ToTimestamp => to_timestamp(value, values.get(1), out, count),
+        Time::ToTimestampLtz if kind.is_string() => ltz_of_text(value, values.get(1), values.get(2), out, count),
         Time::ToTimestampLtz => ltz_of_number(value, values.get(1), out, count),
         Time::FromUnixTime => from_unix_time(value, values.get(1), count, context),
         Time::UnixTimestamp => unix_timestamp(value, values.get(1), count, context),
@@ -127,7 +127,7 @@ fn extract(unit: Unit, value: &Value, kind: &Type, count: usize, context: &EvalC
     let values = moments(value, kind)?;
     build::<Int64Type>(count, |row| {
         Ok(values(row).map(|moment| {
-            let local = moment.plus_millis(zone::offset_ms(&zone, moment.millis));
+            let local = moment.plus_millis(zone::older_offset_ms(&zone, moment.millis));
             match unit {
                 // Of the wall clock, as Flink does it.
                 Unit::Epoch => local.millis / 1000,
@@ -202,7 +202,7 @@ fn round(unit: Unit, up: bool, value: &Value, kind: &Type, count: usize, context
     stored(count, kind, |row| {
         Ok(values(row).map(|moment| {
             // The offset of the instant, not that of the result: after a change of clocks, Flink's days begin odd.
-            let offset = zone::offset_ms(&zone, moment.millis);
+            let offset = zone::older_offset_ms(&zone, moment.millis);
             let local = moment.millis.wrapping_add(offset);
             let rounded = match unit {
                 Unit::Week => calendar::round_days(local / DAY_MS, unit, up).wrapping_mul(DAY_MS),
@@ -369,9 +369,27 @@ fn to_date(value: &Value, pattern: Option<&Value>, count: usize, context: &EvalC
     })
 }
 
-/// TO_TIMESTAMP(text[, pattern]) and TO_TIMESTAMP_LTZ(text[, pattern[, zone]]), whose zone is UTC
-/// unless given. NULL for what is no timestamp. An offset in the text is read over.
-fn to_timestamp(
+/// TO_TIMESTAMP(text[, pattern]): NULL for what is no timestamp. An offset in the text is read over.
+fn to_timestamp(value: &Value, pattern: Option<&Value>, out: &Type, count: usize) -> Result<ArrayRef> {
+    let values = texts(value)?;
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::<Formatter>::new);
+    stored(count, out, |row| {
+        let text = values.read(row);
+        Ok(match &mut patterns {
+            None => text.and_then(parse::parse_timestamp),
+            // A pattern that means nothing reads nothing.
+            Some(patterns) => text.zip(patterns.valid_at(row)).and_then(|(text, pattern)| match pattern.read(text) {
+                Reading::Moment(moment) => Some(moment),
+                Reading::Impossible => None,
+                Reading::Other => parse_jdbc(text),
+            }),
+        })
+    })
+}
+
+/// TO_TIMESTAMP_LTZ(text[, pattern[, zone]]), whose zone is UTC unless given. Without a pattern a text that is no
+/// timestamp is an error, and so is with one a day that does not exist; another form is NULL.
+fn ltz_of_text(
     value: &Value,
     pattern: Option<&Value>,
     zone_name: Option<&Value>,
@@ -382,25 +400,33 @@ fn to_timestamp(
     let mut patterns = pattern.map(texts).transpose()?.map(Patterns::<Formatter>::new);
     let zones = zone_name.map(texts).transpose()?;
     let mut zones = zones.map(|names| Zones::new(names, zone::known));
+    let no_timestamp = |text: &str| {
+        let shown: String = text.chars().take(80).collect();
+        Err(Error::data(format!("TO_TIMESTAMP_LTZ: '{shown}' is no timestamp"))
+            .help("give it a pattern; a text of another form is NULL then"))
+    };
     stored(count, out, |row| {
         let Some(text) = values.read(row) else {
             return Ok(None);
         };
         let moment = match &mut patterns {
-            None => parse::parse_timestamp(text),
-            // A pattern that means nothing reads nothing.
-            Some(patterns) => patterns.valid_at(row).and_then(|pattern| match pattern.read(text) {
-                Reading::Moment(moment) => Some(moment),
-                Reading::Impossible => None,
-                Reading::Other => parse_jdbc(text),
-            }),
-        };
-        let Some(moment) = moment else {
-            return Ok(None);
+            None => match parse::parse_timestamp(text) {
+                Some(moment) => Some(moment),
+                None => return no_timestamp(text),
+            },
+            Some(patterns) => match patterns.at(row)?.map(|pattern| pattern.read(text)) {
+                Some(Reading::Moment(moment)) => Some(moment),
+                Some(Reading::Impossible) => return no_timestamp(text),
+                Some(Reading::Other) => parse_jdbc(text),
+                None => None,
+            },
         };
         Ok(match &mut zones {
-            None => Some(moment),
-            Some(zones) => zones.at(row).map(|zone| Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
+            None => moment,
+            Some(zones) => moment.zip(zones.at(row)).map(|(moment, zone)| Moment {
+                millis: zone::from_local(zone, moment.millis),
+                ..moment
+            }),
         })
     })
 }

@@ -5,6 +5,7 @@ use jiff::tz::{Offset, TimeZone};
 
 use super::calendar::{DAY_MS, date_of};
 use crate::error::{Error, Result};
+use crate::time::cycles_ms;
 
 /// A time zone by name: `Europe/Berlin`, `UTC`, `GMT+08:00`, `+05:30`.
 ///
@@ -103,8 +104,8 @@ pub(super) fn offset_ms(zone: &TimeZone, millis: i64) -> i64 {
     if *zone == TimeZone::UTC {
         return 0;
     }
-    // Outside the years that a timestamp may have, the nearest one's offset stands in.
-    let seconds = millis.div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    // Before the years that a timestamp may have, the nearest one's offset stands in.
+    let seconds = (millis - cycles_ms(millis)).div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(seconds).map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000)
 }
 
@@ -191,7 +192,8 @@ fn instant(zone: &TimeZone, local: i64, later: bool) -> i64 {
     if *zone == TimeZone::UTC {
         return local;
     }
-    let (year, month, day) = date_of(local.div_euclid(DAY_MS));
+    let cycles = cycles_ms(local);
+    let (year, month, day) = date_of((local - cycles).div_euclid(DAY_MS));
     let in_day = local.rem_euclid(DAY_MS);
     let civil = i16::try_from(year).ok().and_then(|year| {
         jiff::civil::DateTime::new(
@@ -210,7 +212,7 @@ fn instant(zone: &TimeZone, local: i64, later: bool) -> i64 {
         let folded = matches!(ambiguous.offset(), jiff::tz::AmbiguousOffset::Fold { .. });
         if later && folded { ambiguous.later().ok() } else { ambiguous.compatible().ok() }
     });
-    at.map_or_else(|| local.wrapping_sub(offset_ms(zone, local)), |at| at.as_millisecond())
+    at.map_or_else(|| local.wrapping_sub(offset_ms(zone, local)), |at| at.as_millisecond().saturating_add(cycles))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Dates, times and intervals: operators and functions.
 
-use super::super::eval::{Arithmetic, Function, Time, Unit, is_zone};
+use super::super::eval::{Arithmetic, DateReader, Function, Time, Unit, is_zone};
 use super::functions::Args;
 use super::{Expr, call, cannot_apply, convert, kind_of, literal, strict};
 use crate::error::{Error, Result, nearest};
@@ -301,6 +301,9 @@ fn to_timestamp_ltz(args: &mut Args) -> Result<Expr> {
         {
             return Err(Error::script(format!("unknown time zone '{name}'"))
                 .help("use a name like 'Europe/Berlin', 'UTC' or 'GMT+08:00'"));
+        }
+        if let Some(pattern) = all.get(1).and_then(literal::text_of) {
+            DateReader::new(pattern).map_err(|error| Error::script(error.message().to_string()))?;
         }
         // A pattern with more digits of the second makes them part of the type.
         let digits = all.get(1).and_then(literal::text_of).map_or(0, |pattern| pattern.matches('S').count());
