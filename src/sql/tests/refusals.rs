@@ -187,10 +187,16 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "OVER"),
         ("SELECT «SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM src".to_string(), "OVER"),
         (
-            format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS ((«k), ())"),
-            "GROUPING SETS",
+            format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS («ROLLUP (k), ())"),
+            "ROLLUP inside of GROUPING SETS",
         ),
-        (format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, ROLLUP («k)"), "ROLLUP"),
+        (
+            format!("SELECT k {tumble} GROUP BY GROUPING SETS ((«window_start, window_end, k), (k))"),
+            "GROUP BY without a window",
+        ),
+        ("SELECT k FROM src, LATERAL «TABLE(f(k)) AS t (x)".to_string(), "LATERAL TABLE(…)"),
+        ("SELECT k FROM src, LATERAL («SELECT 1)".to_string(), "LATERAL (SELECT …)"),
+        ("SELECT k FROM src INTERSECT «SELECT k FROM plain".to_string(), "INTERSECT"),
         (
             "SELECT k, COUNT(*) FROM src GROUP BY k, «TUMBLE(ts, INTERVAL '1' SECOND)".to_string(),
             "legacy group window TUMBLE",
@@ -218,9 +224,7 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ),
         ("CREATE TABLE x (a INT, t TIME(0)) PARTITIONED BY («t)".to_string(), "the type TIME(0) of the partition key"),
         ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
-        ("INSERT INTO results «VALUES ('a')".to_string(), "VALUES"),
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
-        ("«SELECT 1".to_string(), "SELECT without FROM"),
         (
             "SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
             "SESSION without",
@@ -229,6 +233,31 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
     ];
     for (query, message) in cases {
         check(&query, Unsupported, message, "");
+    }
+}
+
+#[test]
+fn sets_values_and_elements_are_checked() {
+    let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let cases = [
+        (format!("SELECT k, GROUPING(«v) {tumble} GROUP BY window_start, window_end, ROLLUP (k)"), "no expression of"),
+        ("SELECT «GROUPING(k) FROM src".to_string(), "GROUPING has no place in SELECT"),
+        (
+            format!("SELECT k {tumble} GROUP BY window_start, window_end, CUBE («k, v, k, v, k, v, k, v, k, v, k)"),
+            "more than 1024 grouping sets",
+        ),
+        ("SELECT 1 WHERE «TRUE".to_string(), "WHERE needs a FROM"),
+        ("SELECT «*".to_string(), "needs a FROM"),
+        ("VALUES (1, 'a'), («2)".to_string(), "rows 1 and 2 of VALUES have 2 and 1 columns"),
+        ("VALUES (1), («'a')".to_string(), "column 1 of VALUES is INT NOT NULL in the rows before and CHAR(1)"),
+        ("VALUES (1), («NULL)".to_string(), "a bare NULL"),
+        ("SELECT k FROM src CROSS JOIN UNNEST(«k) AS u (x)".to_string(), "an ARRAY or a MAP, not STRING"),
+        ("SELECT k FROM src RIGHT JOIN «UNNEST(ARRAY[1]) AS u (x) ON TRUE".to_string(), "CROSS, INNER or LEFT JOIN"),
+        ("SELECT k FROM src LEFT JOIN «UNNEST(ARRAY[1]) AS u (x)".to_string(), "needs a condition"),
+        ("SELECT k FROM src CROSS JOIN UNNEST(ARRAY[1]) AS u («x, y)".to_string(), "2 names for the 1 columns of u"),
+    ];
+    for (query, message) in cases {
+        check(&query, Script, message, "");
     }
 }
 

@@ -14,7 +14,7 @@ use arrow::datatypes::TimestampMillisecondType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::*;
-use crate::aggregate::{AggregateCall, AggregateKind, resolve};
+use crate::aggregate::{AggregateCall, AggregateKind, Setting, resolve};
 use crate::batch::Mark;
 use crate::state::hash_keys;
 use crate::time::WatermarkStart;
@@ -70,9 +70,11 @@ fn input(zoned: bool) -> Schema {
 /// `name(column)`; no column is `COUNT(*)`.
 pub(super) fn call(name: &str, column: Option<usize>) -> AggregateCall {
     let (distinct, name) = name.strip_prefix("DISTINCT ").map_or((false, name), |name| (true, name));
-    let input = column.map(|column| input(false).fields[column].data_type.clone());
-    let (kind, output) = resolve(name, input.as_slice(), distinct).unwrap();
-    AggregateCall { kind, distinct, args: column.into_iter().collect(), filter: None, input, output }
+    let args: Vec<usize> = column.into_iter().collect();
+    let inputs: Vec<_> = args.iter().map(|&column| input(false).fields[column].data_type.clone()).collect();
+    let setting = if name == "LISTAGG" { Setting::Separator(",".to_string()) } else { Setting::None };
+    let (kind, output) = resolve(name, &inputs, distinct, &setting).unwrap();
+    AggregateCall { kind, distinct, args, filter: None, inputs, setting, output }
 }
 
 pub(super) fn filtered(name: &str, column: Option<usize>) -> AggregateCall {
@@ -160,8 +162,9 @@ fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) -> Resu
 
 /// Runs rows in batches; the watermark after a row is the highest time so far less `delay`, as SQL has it.
 pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_rows: usize) -> Answer {
-    let mut operator = operator(spec).unwrap();
-    let mut deadlines = Deadlines::new(spec).unwrap();
+    let stage = StageSpec::Aggregate(spec.clone());
+    let mut operator = operator(&stage).unwrap();
+    let mut deadlines = Deadlines::new(stage.lateness(0)).unwrap();
     let (mut out, mut ends, mut moved) = (Vec::new(), Vec::new(), Watermark::SQL_START);
     let emitted = |watermark| WatermarkStart::Sql.emitted(watermark);
     for rows in rows.chunks(batch_rows) {
@@ -181,10 +184,10 @@ pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_ro
             hash_keys(&batch, &spec.keys, &mut hashes).unwrap();
         }
         let batch = EventBatch { rows: batch, hashes, marks };
-        operator.process(&batch, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
-        operator.advance(emitted(moved), &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
+        operator.process(0, &batch, &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
+        operator.advance(emitted(moved), &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
     }
-    operator.advance(Watermark::MAX, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
+    operator.advance(Watermark::MAX, &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
     assert!(ends.is_sorted(), "windows out of order: {ends:?}");
     assert_eq!(operator.open_windows(), 0);
     assert_eq!(operator.fired_windows(), out.len() as u64);
