@@ -1,12 +1,13 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{WindowAggregateSpec, WindowSpec};
+use super::{RankSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Rank(RankSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -27,6 +28,7 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Rank(spec) => &spec.schema,
         }
     }
 
@@ -35,6 +37,7 @@ impl StageSpec {
     pub fn keys(&self, _side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Rank(spec) => &spec.dealt_by,
         }
     }
 
@@ -43,6 +46,8 @@ impl StageSpec {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
+            // The rows' own windows decide; no time column is looked at.
+            StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
         }
     }
 
@@ -50,6 +55,7 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Rank(spec) => Some(&spec.window),
         }
     }
 
@@ -57,11 +63,13 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Rank(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Rank(spec) => spec.ordered = true,
         }
     }
 }

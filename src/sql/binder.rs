@@ -11,6 +11,7 @@ use super::catalog::Catalog;
 use super::interval::{self, IntervalValue};
 use super::logical::{Arena, Call, ColumnId};
 use super::query::CommonTable;
+use super::rank::RankCall;
 use super::scope::Scope;
 use super::settings::Settings;
 use super::text::place_of;
@@ -41,13 +42,15 @@ pub(super) struct Context<'s> {
     pub clause: &'static str,
     /// The aggregate calls met so far; `None` where aggregates have no place.
     pub calls: Option<&'s mut Vec<Call>>,
+    /// The calls of ROW_NUMBER met so far; `None` where they have no place.
+    pub ranks: Option<&'s mut Vec<RankCall>>,
     /// Where columns were named, for messages about grouping.
     pub places: Vec<(ColumnId, Place)>,
 }
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, clause, calls: None, places: Vec::new() }
+        Context { scope, clause, calls: None, ranks: None, places: Vec::new() }
     }
 }
 

@@ -6,7 +6,8 @@ use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, JobPlan, Node, RankSpec, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec,
+    WindowSpec,
 };
 use crate::types::{Field, Schema};
 
@@ -66,6 +67,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Rank(spec) => rank(text, depth, &inputs[0], spec, config),
         },
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
@@ -171,6 +173,28 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
         depth + 1,
         &format!("aggregates: {}", if calls.is_empty() { "none".to_string() } else { calls.join(", ") }),
     );
+}
+
+fn rank(text: &mut String, depth: usize, input: &Node, spec: &RankSpec, config: &Config) {
+    let wanted = if spec.first == 1 { spec.last.to_string() } else { format!("{} to {}", spec.first, spec.last) };
+    line(text, depth, &format!("WindowTopN (rows {wanted} of each window and key)"));
+    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, shards share the windows".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+    line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
+    let order = spec.order.iter().map(|key| {
+        let direction = if key.descending { " DESC" } else { "" };
+        let nulls = match (key.descending, key.nulls_first) {
+            (false, false) => " NULLS LAST",
+            (true, true) => " NULLS FIRST",
+            _ => "",
+        };
+        format!("{}{direction}{nulls}", source(input, key.column))
+    });
+    line(text, depth + 1, &format!("order: {}", order.collect::<Vec<_>>().join(", ")));
+    let first = if spec.last_wins { "the last to arrive" } else { "the first to arrive" };
+    line(text, depth + 1, &format!("of equal rows: {first}"));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {

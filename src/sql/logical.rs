@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
+use super::rank::Rank;
 use crate::aggregate::AggregateKind;
 use crate::error::Place;
 use crate::expr::Expr;
@@ -53,6 +54,8 @@ pub(super) struct Window {
 pub(super) struct Arena {
     pub columns: Vec<Column>,
     pub windows: Vec<Window>,
+    /// Columns that stand for the result of a ROW_NUMBER.
+    pub ranks: Vec<ColumnId>,
 }
 
 impl Arena {
@@ -88,6 +91,8 @@ pub(super) enum Rel {
         time: ColumnId,
     },
     Aggregate(Box<Aggregate>),
+    /// ROW_NUMBER: adds the number.
+    Rank(Box<Rank>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
@@ -122,7 +127,7 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
@@ -133,6 +138,7 @@ impl Rel {
         match self {
             Rel::Scan { table, .. } => Some(table),
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
+            Rel::Rank(rank) => rank.input.table(),
             Rel::Aggregate(_) | Rel::Union { .. } => None,
         }
     }

@@ -233,7 +233,7 @@ impl Binder<'_> {
             None => input,
             Some(condition) => {
                 let predicate = self.condition(condition, &mut Context::new(&input.scope, "WHERE"))?;
-                input.filtered(predicate)
+                self.filter(input, predicate).map_err(|error| located(error, condition))?
             }
         };
         let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else {
@@ -301,7 +301,7 @@ impl Binder<'_> {
     fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
-        let mut calls = Vec::new();
+        let (mut calls, mut ranks) = (Vec::new(), Vec::new());
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
@@ -318,6 +318,7 @@ impl Binder<'_> {
             let (ast, alias) = item_parts(item)?;
             let mut context = Context::new(&input.scope, "SELECT");
             context.calls = Some(&mut calls);
+            context.ranks = Some(&mut ranks);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
                 return Err(located(self.updating(&[], &input.rel), ast));
@@ -334,7 +335,8 @@ impl Binder<'_> {
             };
             columns.push(Named { qualifier: None, name, id });
         }
-        Ok(Relation::projected(input.rel, defined, Scope { columns }))
+        let rel = ranks.into_iter().fold(input.rel, |rel, call| self.rank(rel, call));
+        Ok(Relation::projected(rel, defined, Scope { columns }))
     }
 
     /// A bare NULL has no type that a column could have.

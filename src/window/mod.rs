@@ -24,7 +24,10 @@ mod attached;
 mod deadlines;
 mod grids;
 mod hop;
+mod kept;
+mod order;
 mod output;
+mod rank;
 mod rows;
 mod session;
 mod slicing;
@@ -92,6 +95,7 @@ pub trait WindowOperator {
 pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
     }
 }
 
