@@ -7,6 +7,7 @@ mod files;
 mod datagen;
 mod nexmark;
 mod rank;
+mod rows;
 mod stage;
 
 use crate::aggregate::AggregateCall;
@@ -21,6 +22,7 @@ pub use files::{
 };
 pub use nexmark::{Entity, NexmarkSpec};
 pub use rank::{RankSpec, SortKey};
+pub use rows::{KeepFirstSpec, SessionRowsSpec};
 pub use stage::{Lateness, StageSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
@@ -48,7 +50,7 @@ pub enum Node {
         exprs: Vec<Expr>,
         schema: Schema,
     },
-    /// A window function without aggregation: each row once for each of its windows, drops nothing.
+    /// A window function without aggregation, but SESSION: each row once for each of its windows, drops nothing.
     /// Appends window_start, window_end, window_time to the input's columns.
     AssignWindows {
         input: Box<Node>,

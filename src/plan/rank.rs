@@ -4,7 +4,7 @@ use super::WindowSpec;
 use crate::types::Schema;
 
 /// Numbers the rows of each window and key in an order, from 1 on, and gives those within a range of numbers when the
-/// window fires.
+/// window fires. Windows that end together are one.
 ///
 /// Output columns: those of the input, then the number (BIGINT) if `numbered`.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct RankSpec {
     pub zone: Option<String>,
     /// Input columns that rows are grouped by within a window; may be empty.
     pub keys: Vec<usize>,
-    /// Input columns that decide which shard a row goes to: the keys, or without any the bounds of the window.
+    /// Input columns that decide which shard a row goes to: the keys, or without any the end of the window.
     pub dealt_by: Vec<usize>,
     pub order: Vec<SortKey>,
     /// First and last number that are given, from 1 on.

@@ -1,6 +1,6 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{RankSpec, WindowAggregateSpec, WindowSpec};
+use super::{KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -8,6 +8,8 @@ use crate::types::Schema;
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
     Rank(RankSpec),
+    SessionRows(SessionRowsSpec),
+    KeepFirst(KeepFirstSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -29,6 +31,8 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
             StageSpec::Rank(spec) => &spec.schema,
+            StageSpec::SessionRows(spec) => &spec.schema,
+            StageSpec::KeepFirst(spec) => &spec.schema,
         }
     }
 
@@ -38,6 +42,8 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
             StageSpec::Rank(spec) => &spec.dealt_by,
+            StageSpec::SessionRows(spec) => &spec.keys,
+            StageSpec::KeepFirst(spec) => &spec.keys,
         }
     }
 
@@ -48,6 +54,12 @@ impl StageSpec {
             }
             // The rows' own windows decide; no time column is looked at.
             StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
+            StageSpec::SessionRows(spec) => {
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            StageSpec::KeepFirst(spec) => {
+                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
+            }
         }
     }
 
@@ -56,6 +68,8 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
             StageSpec::Rank(spec) => Some(&spec.window),
+            StageSpec::SessionRows(spec) => Some(&spec.window),
+            StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -64,12 +78,16 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
             StageSpec::Rank(spec) => spec.ordered,
+            StageSpec::SessionRows(spec) => spec.ordered,
+            StageSpec::KeepFirst(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
             StageSpec::Rank(spec) => spec.ordered = true,
+            StageSpec::SessionRows(spec) => spec.ordered = true,
+            StageSpec::KeepFirst(spec) => spec.ordered = true,
         }
     }
 }

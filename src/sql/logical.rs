@@ -9,7 +9,6 @@ use std::rc::Rc;
 use super::catalog::Table;
 use super::rank::Rank;
 use crate::aggregate::AggregateKind;
-use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::WindowSpec;
 use crate::types::DataType;
@@ -46,7 +45,6 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
-    pub place: Option<Place>,
 }
 
 /// All columns and windows of a statement.

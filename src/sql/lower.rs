@@ -169,12 +169,7 @@ impl Lowering<'_> {
         needed: &BTreeSet<ColumnId>,
     ) -> Result<Base> {
         if matches!(window.function, WindowSpec::Session { .. }) {
-            let error = Error::unsupported("SESSION without an aggregation of its windows")
-                .help("group by its keys, window_start and window_end, with conditions on the window in HAVING");
-            return Err(match &window.place {
-                Some(place) => error.at_place(place.clone()),
-                None => error,
-            });
+            return self.session_rows(input, window, time, needed);
         }
         let own = [Some(window.start), Some(window.end), window.time];
         let mut columns: Vec<ColumnId> = needed.iter().copied().filter(|id| !own.contains(&Some(*id))).collect();

@@ -278,8 +278,9 @@ impl Binder<'_> {
         if !select.named_window.is_empty() {
             return refuse("OVER (the WINDOW clause)", None);
         }
-        if let Some(qualify) = &select.qualify {
-            return refuse("QUALIFY", Some(qualify));
+        let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+        if let Some(qualify) = select.qualify.as_ref().filter(|_| grouped || select.having.is_some()) {
+            return refuse("QUALIFY beside GROUP BY", Some(qualify));
         }
         let foreign = select.top.is_some()
             || select.into.is_some()
@@ -335,8 +336,17 @@ impl Binder<'_> {
             };
             columns.push(Named { qualifier: None, name, id });
         }
+        let scope = Scope { columns };
+        let qualified = match &select.qualify {
+            None => None,
+            Some(ast) => Some((ast, self.qualify(ast, &input.scope, &scope, &mut ranks)?)),
+        };
         let rel = ranks.into_iter().fold(input.rel, |rel, call| self.rank(rel, call));
-        Ok(Relation::projected(rel, defined, Scope { columns }))
+        let relation = Relation::projected(rel, defined, scope);
+        match qualified {
+            None => Ok(relation),
+            Some((ast, predicate)) => self.filter(relation, predicate).map_err(|error| located(error, ast)),
+        }
     }
 
     /// A bare NULL has no type that a column could have.

@@ -8,6 +8,7 @@ use sqlparser::ast::{Expr as Ast, Function, FunctionArguments, OrderByExpr, Orde
 use super::binder::{Binder, Context, located};
 use super::logical::{ColumnId, Rel, Role, WindowId, columns_of};
 use super::query::Relation;
+use super::scope::Scope;
 use super::text::place_of;
 use crate::error::{Error, Place, Result};
 use crate::expr::eval::{Compare, Function as Kernel};
@@ -144,6 +145,26 @@ impl Binder<'_> {
         Ok((partition, keys))
     }
 
+    /// The condition of QUALIFY, over the columns of FROM and the names that SELECT gives.
+    pub(super) fn qualify(
+        &mut self,
+        ast: &Ast,
+        input: &Scope,
+        selected: &Scope,
+        ranks: &mut Vec<RankCall>,
+    ) -> Result<Expr> {
+        let mut scope = input.clone();
+        let is_new = |name: &str| input.columns.iter().all(|column| column.name != name);
+        scope.columns.extend(selected.columns.iter().filter(|column| is_new(&column.name)).cloned());
+        let mut context = Context::new(&scope, "QUALIFY");
+        context.ranks = Some(ranks);
+        let predicate = self.condition(ast, &mut context)?;
+        if ranks.is_empty() {
+            return Err(located(Error::script("QUALIFY needs a ROW_NUMBER() OVER (…)").help("use WHERE"), ast));
+        }
+        Ok(predicate)
+    }
+
     /// The input with the number that a call asks for.
     pub(super) fn rank(&mut self, input: Rel, call: RankCall) -> Rel {
         let mut defined = Vec::new();
@@ -179,12 +200,13 @@ impl Binder<'_> {
     /// Kind Script where it leaves no row number.
     pub(super) fn filter(&self, mut input: Relation, predicate: Expr) -> Result<Relation> {
         let mut rest: Option<Expr> = None;
+        let mut taken = false;
         for condition in conditions(&predicate) {
-            let taken = match bounds_of(condition) {
-                None => false,
-                Some((column, bounds)) => bound(&mut input.rel, column, bounds)?,
-            };
-            if !taken {
+            let bounds = bounds_of(condition).filter(|(column, _)| is_number(&input.rel, *column));
+            if let Some((column, bounds)) = bounds {
+                bound(&mut input.rel, column, bounds)?;
+                taken = true;
+            } else {
                 rest = Some(match rest {
                     None => condition.clone(),
                     Some(before) => resolve::binary("AND", before, condition.clone())?,
@@ -192,6 +214,7 @@ impl Binder<'_> {
             }
         }
         Ok(match rest {
+            _ if !taken => input.filtered(predicate),
             None => input,
             Some(predicate) => input.filtered(predicate),
         })
@@ -249,23 +272,74 @@ fn whole(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// Limits the ROW_NUMBER that a column is the result of; false if it is none, or none within reach.
-fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<bool> {
+/// Whether a column is the result of a ROW_NUMBER that a condition here may limit.
+fn is_number(rel: &Rel, column: ColumnId) -> bool {
+    match rel {
+        Rel::Filter { input, .. } => is_number(input, column),
+        Rel::Project { input, defined } => below(defined, column).is_some_and(|column| is_number(input, column)),
+        Rel::Rank(rank) => rank.column == column,
+        Rel::Union { inputs, columns } => columns
+            .iter()
+            .position(|id| *id == column)
+            .is_some_and(|at| inputs.iter().all(|(input, ids)| is_number(input, ids[at]))),
+        Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) => false,
+    }
+}
+
+/// The column that another one is below a projection; `None` if it is computed there.
+fn below(defined: &[(ColumnId, Expr)], column: ColumnId) -> Option<ColumnId> {
+    match defined.iter().find(|(id, _)| *id == column) {
+        None => Some(column),
+        Some((_, Expr::Column { index, .. })) => Some(*index),
+        Some(_) => None,
+    }
+}
+
+/// Limits the ROW_NUMBER that a column is the result of.
+fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
     match rel {
         Rel::Filter { input, .. } => bound(input, column, bounds),
-        Rel::Project { input, defined } => match defined.iter().find(|(id, _)| *id == column) {
-            None => bound(input, column, bounds),
-            Some((_, Expr::Column { index, .. })) => bound(input, *index, bounds),
-            Some(_) => Ok(false),
+        Rel::Project { input, defined } => match below(defined, column) {
+            Some(column) => bound(input, column, bounds),
+            None => Ok(()),
         },
-        Rel::Rank(rank) if rank.column == column => {
+        Rel::Rank(rank) => {
             rank.bounds = rank.bounds.and(bounds);
             if rank.bounds.last == Some(0) {
                 return Err(Error::script("the last row number that is asked for is 0, and numbers start at 1")
                     .help("ask for 1 or more: rn <= 1"));
             }
-            Ok(true)
+            Ok(())
         }
-        _ => Ok(false),
+        Rel::Union { inputs, columns } => {
+            let at = columns.iter().position(|id| *id == column);
+            inputs.iter_mut().try_for_each(|(input, ids)| at.map_or(Ok(()), |at| bound(input, ids[at], bounds)))
+        }
+        Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) => Ok(()),
+    }
+}
+
+impl Binder<'_> {
+    /// Whether an event time may lie behind the watermark where its rows come from: they were kept until their window
+    /// ended, and the time is not the window's.
+    pub(super) fn is_past(&self, rel: &Rel, time: ColumnId) -> bool {
+        let of_window = self.arena.columns[time].window.is_some_and(|(_, role)| role == Role::Time);
+        match rel {
+            Rel::Filter { input, .. } => self.is_past(input, time),
+            Rel::Project { input, defined } => below(defined, time).is_some_and(|time| self.is_past(input, time)),
+            Rel::Rank(rank) => match (rank.window, rank.order.as_slice()) {
+                (Some(_), _) => !of_window,
+                (None, [(first, _)]) => *first != time || self.is_past(&rank.input, time),
+                (None, _) => true,
+            },
+            Rel::Window { input, window, .. } if !of_window => {
+                self.arena.windows[*window].partition.is_some() || self.is_past(input, time)
+            }
+            Rel::Union { inputs, columns } => columns
+                .iter()
+                .position(|id| *id == time)
+                .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
+            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) => false,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Window Top-N and deduplication: the best rows of each window and key.
 //!
-//! Each row finds its window, which came with it, and its key's group there. A group holds the best rows so far and
+//! Each row finds its window, which came with it, and its key's group there. Windows go by their ends alone, as in Flink:
+//! sessions of several keys that end together are ranked together. A group holds the best rows so far and
 //! some that may be among them: at twice as many as are wanted it is sorted and cut. Once it has as many as are wanted,
 //! the worst of them is a bar that most rows do not pass, so that they are neither copied nor sorted.
 //!
@@ -34,8 +35,7 @@ const ROWS_MAX: usize = 16_384;
 pub(super) struct RankOperator {
     keys: Vec<usize>,
     encoder: Arc<KeyEncoder>,
-    /// Columns with the bounds of the windows.
-    start: usize,
+    /// Column with the ends of the windows.
     end: usize,
     order: OrderEncoder,
     range: Range,
@@ -44,8 +44,8 @@ pub(super) struct RankOperator {
     schema: SchemaRef,
     scale: Scale,
     horizon: i64,
-    /// By end, then start.
-    windows: BTreeMap<(i64, i64), Ranking>,
+    /// By end.
+    windows: BTreeMap<i64, Ranking>,
     /// Rows that have arrived.
     arrived: u64,
     late_rows: u64,
@@ -132,7 +132,7 @@ impl RankOperator {
     /// Script for an unknown zone, unsupported for keys that are none, internal for a specification that no front end
     /// writes.
     pub(super) fn new(spec: &RankSpec) -> Result<Self> {
-        let WindowSpec::Attached { start, end } = spec.window else {
+        let WindowSpec::Attached { end, .. } = spec.window else {
             return Err(Error::internal("a Top-N over rows without windows"));
         };
         if spec.first < 1 || spec.last < 1 || spec.keys.iter().any(|&key| key >= spec.input.len()) {
@@ -144,7 +144,6 @@ impl RankOperator {
         Ok(RankOperator {
             keys: spec.keys.clone(),
             encoder: Arc::new(KeyEncoder::new(&types)?),
-            start,
             end,
             order: OrderEncoder::new(&spec.order, &spec.input)?,
             range: Range { skip: count(spec.first - 1), last: count(spec.last), last_wins: spec.last_wins },
@@ -161,15 +160,14 @@ impl RankOperator {
     }
 
     /// Takes the rows `[from, to)` of a batch, which no mark parts.
-    fn take(&mut self, arrivals: &Arrivals<'_>, bounds: (&[i64], &[i64]), from: usize, to: usize) -> Result<()> {
-        let (starts, ends) = bounds;
-        for ((end, start), rows) in split(from..to, |row| Some((ends[row], starts[row]))) {
+    fn take(&mut self, arrivals: &Arrivals<'_>, ends: &[i64], from: usize, to: usize) -> Result<()> {
+        for (end, rows) in split(from..to, |row| Some(ends[row])) {
             if end <= self.horizon {
                 self.late_rows += rows.len() as u64;
                 continue;
             }
             let encoder = &self.encoder;
-            let ranking = self.windows.entry((end, start)).or_insert_with(|| Ranking::new(encoder));
+            let ranking = self.windows.entry(end).or_insert_with(|| Ranking::new(encoder));
             ranking.add(arrivals, &rows, &self.keys, self.range)?;
         }
         Ok(())
@@ -178,52 +176,35 @@ impl RankOperator {
     fn fire(&mut self, horizon: i64, emit: Emit<'_>) -> Result<()> {
         self.horizon = self.horizon.max(horizon);
         while let Some(window) = self.windows.first_entry() {
-            let (end, _) = *window.key();
+            let end = *window.key();
             if end > self.horizon {
                 break;
             }
-            // Windows of one end are given out together: their rows are in one order, whatever the shards.
-            let mut rankings = vec![window.remove()];
-            while let Some(window) = self.windows.first_entry()
-                && window.key().0 == end
-            {
-                rankings.push(window.remove());
-            }
-            self.give(&mut rankings, end, emit)?;
+            let ranking = window.remove();
+            self.fired += ranking.groups.len() as u64;
+            self.give(ranking, end, emit)?;
         }
         Ok(())
     }
 
-    /// Gives out the rows of windows that end together, by start.
-    fn give(&mut self, rankings: &mut [Ranking], end: i64, emit: Emit<'_>) -> Result<()> {
-        let mut groups: Vec<(KeyHash, usize, usize)> = Vec::new();
-        for (window, ranking) in rankings.iter().enumerate() {
-            groups.extend(ranking.groups.iter().enumerate().map(|(group, of)| (of.hash, window, group)));
-        }
+    fn give(&self, mut ranking: Ranking, end: i64, emit: Emit<'_>) -> Result<()> {
         if self.ordered {
-            groups.sort_unstable();
+            // By their first rows where hashes are the same.
+            ranking.groups.sort_by_key(|group| group.hash);
         }
-        let mut batches: Vec<RecordBatch> = Vec::new();
-        let mut first_batches = Vec::with_capacity(rankings.len());
-        for ranking in &*rankings {
-            first_batches.push(batches.len() as u32);
-            batches.extend_from_slice(ranking.rows.batches());
-        }
+        let batches = ranking.rows.batches();
         let (mut places, mut numbers): (Vec<Place>, Vec<i64>) = (Vec::new(), Vec::new());
-        for (_, window, group) in groups {
-            let entries = &mut rankings[window].groups[group].entries;
-            self.range.sort(entries);
-            for (at, entry) in entries.iter().enumerate().take(self.range.last).skip(self.range.skip) {
-                let (batch, row) = entry.place;
-                places.push((batch + first_batches[window], row));
+        for group in &mut ranking.groups {
+            self.range.sort(&mut group.entries);
+            for (at, entry) in group.entries.iter().enumerate().take(self.range.last).skip(self.range.skip) {
+                places.push(entry.place);
                 numbers.push(at as i64 + 1);
             }
-            self.fired += 1;
             if places.len() >= ROWS_MAX {
-                self.emit(&batches, &std::mem::take(&mut places), std::mem::take(&mut numbers), end, emit)?;
+                self.emit(batches, &std::mem::take(&mut places), std::mem::take(&mut numbers), end, emit)?;
             }
         }
-        self.emit(&batches, &places, numbers, end, emit)
+        self.emit(batches, &places, numbers, end, emit)
     }
 
     fn emit(
@@ -293,7 +274,7 @@ impl Ranking {
             let column = batch.rows.column(key);
             columns.push(if all { column.clone() } else { take(column, &indices, None)? });
         }
-        // Without keys rows are dealt out by their windows: one hash for all of the window's.
+        // Without keys rows are dealt out by the ends of their windows: one hash for all of them.
         let hashes: Vec<KeyHash> =
             rows.iter().map(|&row| batch.hashes.get(row as usize).copied().unwrap_or(0)).collect();
         let mut found = Vec::with_capacity(rows.len());
@@ -328,7 +309,7 @@ impl Ranking {
 
 impl WindowOperator for RankOperator {
     fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
-        let (starts, ends) = (times(&batch.rows, self.start)?, times(&batch.rows, self.end)?);
+        let ends = times(&batch.rows, self.end)?;
         let arrivals = Arrivals { batch, order: self.order.encode(&batch.rows)?, first: self.arrived };
         self.arrived += ends.len() as u64;
         let mut from = 0;
@@ -336,14 +317,14 @@ impl WindowOperator for RankOperator {
             let horizon = self.scale.horizon(mark.watermark);
             let row = (mark.row as usize).clamp(from, ends.len());
             let passed = |end: i64| self.horizon < end && end <= horizon;
-            let fires = self.windows.first_key_value().is_some_and(|(&(end, _), _)| end <= horizon);
+            let fires = self.windows.first_key_value().is_some_and(|(&end, _)| end <= horizon);
             if fires || ends[from..].iter().any(|&end| passed(end)) {
-                self.take(&arrivals, (&starts, &ends), from, row)?;
+                self.take(&arrivals, &ends, from, row)?;
                 self.fire(horizon, emit)?;
                 from = row;
             }
         }
-        self.take(&arrivals, (&starts, &ends), from, ends.len())
+        self.take(&arrivals, &ends, from, ends.len())
     }
 
     fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()> {
