@@ -24,8 +24,7 @@ pub struct SessionRowsSpec {
 }
 
 /// Deduplication without a window that keeps the first row: of each key the row with the lowest event time, given when
-/// the watermark reaches that time. Of equal times the first to arrive counts. A row at or behind the watermark is
-/// late, unless its key has been given.
+/// the watermark reaches that time. Of equal times the first to arrive counts. A row behind the watermark is late.
 ///
 /// Output columns: those of the input, then the number 1 (BIGINT) if `numbered`.
 #[derive(Debug, Clone)]
@@ -42,6 +41,7 @@ pub struct KeepFirstSpec {
 }
 
 impl KeepFirstSpec {
-    /// A row is late where this window of its time has fired: one that holds nothing but that time.
-    pub const INSTANT: WindowSpec = WindowSpec::Tumble { size_ms: 1, offset_ms: 0 };
+    /// What it takes for a row to be late, in terms of windows: its time may have been reached where the first of
+    /// these has fired, and it is late where both have, as the watermark is beyond its time then.
+    pub const INSTANT: WindowSpec = WindowSpec::Hop { size_ms: 2, slide_ms: 1, offset_ms: 0 };
 }

@@ -89,7 +89,8 @@ impl KeepFirstOperator {
             match self.firsts[key as usize] {
                 First::Given => continue,
                 First::Waiting { time: first, .. } if first <= time => continue,
-                _ if time < self.horizon => {
+                // A row at the watermark itself is in time.
+                _ if time < self.horizon.saturating_sub(1) => {
                     self.late_rows += 1;
                     continue;
                 }

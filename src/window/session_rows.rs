@@ -1,8 +1,7 @@
 //! SESSION without an aggregation: the rows of each session, with its bounds, when it ends.
 //!
 //! Each row opens [t, t + gap) and merges with the key's sessions that it overlaps or touches. A row that merges with
-//! none and whose own window has fired is late. The rows of a session come in the order of their arrival; where a row
-//! joins two sessions, those of the one that began earlier come first.
+//! none and whose own window has fired is late. The rows of a session come in the order of their arrival.
 
 use std::sync::Arc;
 
@@ -43,6 +42,8 @@ pub(super) struct SessionRowsOperator {
     rows: KeptRows,
     /// Rows in all sessions.
     wanted: usize,
+    /// Rows that have arrived.
+    arrived: u64,
     timers: Timers,
     late_rows: u64,
     fired: u64,
@@ -54,7 +55,8 @@ struct Session {
     end: i64,
     key: u32,
     hash: KeyHash,
-    places: Vec<Place>,
+    /// By arrival.
+    rows: Vec<(u64, Place)>,
     /// How often the slot was freed.
     uses: u32,
 }
@@ -86,6 +88,7 @@ impl SessionRowsOperator {
             free: Vec::new(),
             rows: KeptRows::default(),
             wanted: 0,
+            arrived: 0,
             timers: Timers::new(gap),
             late_rows: 0,
             fired: 0,
@@ -102,12 +105,14 @@ impl SessionRowsOperator {
                 self.late_rows += 1;
                 continue;
             };
-            self.sessions[slot as usize].places.push((number, kept.len() as u32));
+            let arrival = self.arrived + kept.len() as u64;
+            self.sessions[slot as usize].rows.push((arrival, (number, kept.len() as u32)));
             kept.push(row as u32);
         }
         if !kept.is_empty() {
             self.rows.add(&batch.rows, &kept)?;
             self.wanted += kept.len();
+            self.arrived += kept.len() as u64;
         }
         if self.rows.is_loose(self.wanted) {
             self.settle()?;
@@ -127,11 +132,12 @@ impl SessionRowsOperator {
         let more = slots[first + 1..].iter().take_while(|&&slot| touches(&sessions[slot as usize])).count();
         for slot in slots.drain(first + 1..=first + more) {
             let other = &mut sessions[slot as usize];
-            let (places, bounds) = (std::mem::take(&mut other.places), (other.start, other.end));
+            let (rows, bounds) = (std::mem::take(&mut other.rows), (other.start, other.end));
             other.uses = other.uses.wrapping_add(1);
             self.free.push(slot);
             let session = &mut sessions[into as usize];
-            session.places.extend(places);
+            session.rows.extend(rows);
+            session.rows.sort_unstable();
             (session.start, session.end) = (session.start.min(bounds.0), session.end.max(bounds.1));
         }
         let session = &mut sessions[into as usize];
@@ -155,10 +161,11 @@ impl SessionRowsOperator {
     }
 
     fn settle(&mut self) -> Result<()> {
-        let places: Vec<Place> = self.sessions.iter().flat_map(|session| session.places.iter().copied()).collect();
+        let places: Vec<Place> =
+            self.sessions.iter().flat_map(|session| session.rows.iter().map(|&(_, place)| place)).collect();
         self.rows.settle(&places)?;
-        let places = self.sessions.iter_mut().flat_map(|session| &mut session.places);
-        for (at, place) in places.enumerate() {
+        let places = self.sessions.iter_mut().flat_map(|session| &mut session.rows);
+        for (at, (_, place)) in places.enumerate() {
             *place = (0, at as u32);
         }
         Ok(())
@@ -185,7 +192,7 @@ impl SessionRowsOperator {
             let (mut to, mut rows) = (from, 0);
             while to < due.len() && rows < ROWS_MAX {
                 let (_, (slot, _)) = due[to];
-                rows += self.sessions[slot as usize].places.len();
+                rows += self.sessions[slot as usize].rows.len();
                 to += 1;
             }
             self.give(&due[from..to], emit)?;
@@ -202,7 +209,7 @@ impl SessionRowsOperator {
         let (mut starts, mut ends, mut last) = (Vec::new(), Vec::new(), Vec::new());
         for &(end, (slot, _)) in due {
             let session = &self.sessions[slot as usize];
-            places.extend_from_slice(&session.places);
+            places.extend(session.rows.iter().map(|&(_, place)| place));
             starts.resize(places.len(), session.start);
             ends.resize(places.len(), end);
             last.resize(places.len(), self.scale.instant(end.saturating_sub(1)));
@@ -221,9 +228,9 @@ impl SessionRowsOperator {
 
     fn close(&mut self, slot: u32) {
         let session = &mut self.sessions[slot as usize];
-        self.wanted -= session.places.len();
+        self.wanted -= session.rows.len();
         self.fired += 1;
-        session.places = Vec::new();
+        session.rows = Vec::new();
         session.uses = session.uses.wrapping_add(1);
         let slots = &mut self.of_keys[session.key as usize];
         slots.retain(|&other| other != slot);
@@ -290,7 +297,7 @@ impl WindowOperator for SessionRowsOperator {
         self.fired
     }
     fn state_bytes(&self) -> u64 {
-        let sessions = self.sessions.capacity() * size_of::<Session>() + self.wanted * size_of::<Place>();
+        let sessions = self.sessions.capacity() * size_of::<Session>() + self.wanted * size_of::<(u64, Place)>();
         let keys = self.index.bytes() + self.of_keys.capacity() * size_of::<Vec<u32>>();
         (sessions + keys + self.rows.bytes() + self.timers.bytes()) as u64
     }
