@@ -203,7 +203,7 @@ fn unit_of(lowest: i64, highest: i64) -> Option<(&'static str, &'static str)> {
 
 fn window_of<'a>(program: &'a Program, branch: &Branch) -> Option<&'a WindowSpec> {
     let Target::Port(port) = branch.to else { return None };
-    Some(&program.stages[program.ports[port].stage].spec.window)
+    program.stages[program.ports[port].stage].spec.window()
 }
 
 /// Size or gap.

@@ -6,6 +6,7 @@ mod files;
 
 mod datagen;
 mod nexmark;
+mod stage;
 
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
@@ -18,6 +19,7 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use nexmark::{Entity, NexmarkSpec};
+pub use stage::{Lateness, StageSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
 #[derive(Debug, Clone)]
@@ -71,9 +73,11 @@ pub enum Node {
         condition: Option<Expr>,
         schema: Schema,
     },
-    WindowAggregate {
-        input: Box<Node>,
-        spec: Box<WindowAggregateSpec>,
+    /// Keeps state between rows.
+    Stage {
+        /// One for each side of the operator.
+        inputs: Vec<Node>,
+        spec: Box<StageSpec>,
     },
     /// All inputs have the same column types.
     UnionAll {
@@ -210,7 +214,7 @@ impl Node {
             | Node::Expand { schema, .. }
             | Node::Unnest { schema, .. }
             | Node::UnionAll { schema, .. } => schema,
-            Node::WindowAggregate { spec, .. } => &spec.schema,
+            Node::Stage { spec, .. } => spec.schema(),
         }
     }
     pub fn inputs(&self) -> Vec<&Node> {
@@ -219,9 +223,8 @@ impl Node {
             Node::Calc { input, .. }
             | Node::AssignWindows { input, .. }
             | Node::Expand { input, .. }
-            | Node::Unnest { input, .. }
-            | Node::WindowAggregate { input, .. } => vec![input],
-            Node::UnionAll { inputs, .. } => inputs.iter().collect(),
+            | Node::Unnest { input, .. } => vec![input],
+            Node::UnionAll { inputs, .. } | Node::Stage { inputs, .. } => inputs.iter().collect(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WindowAggregateSpec, WindowSpec,
+    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
 
@@ -85,7 +85,9 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
                 line(text, depth + 1, "rows without elements stay");
             }
         }
-        Node::WindowAggregate { input, spec } => aggregate(text, depth, input, spec, config),
+        Node::Stage { inputs, spec } => match &**spec {
+            StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+        },
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
         }

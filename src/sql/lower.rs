@@ -8,7 +8,7 @@ use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, colu
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, resolve};
-use crate::plan::{Config, Node, ScanSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec};
+use crate::plan::{Config, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::{Field, Schema, Type};
 
 /// A node and where it has which column.
@@ -297,7 +297,7 @@ impl Lowering<'_> {
             schema: Schema::new(fields.collect()),
             ordered: self.ordered,
         };
-        let node = Node::WindowAggregate { input: Box::new(input), spec: Box::new(spec) };
+        let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Aggregate(spec)) };
         Ok(Base { node, positions: positions(&columns) })
     }
 

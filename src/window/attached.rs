@@ -76,7 +76,7 @@ impl AttachedOperator {
 }
 
 impl WindowOperator for AttachedOperator {
-    fn process(&mut self, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+    fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
         self.reader.check(batch)?;
         let (starts, ends) = (times(&batch.rows, self.start)?, times(&batch.rows, self.end)?);
         let mut from = 0;

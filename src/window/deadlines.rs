@@ -6,7 +6,7 @@ use super::grids::grid_of;
 use super::rows::{local_times, times};
 use super::zone::Scale;
 use crate::error::{Error, Result};
-use crate::plan::{WindowAggregateSpec, WindowSpec};
+use crate::plan::{Lateness, WindowSpec};
 use crate::time::{Grid, Watermark};
 
 /// Says, for each row, the horizon from which on a window that would take it may have fired.
@@ -35,14 +35,15 @@ enum Kind {
 impl Deadlines {
     /// # Errors
     /// As [`operator`](super::operator).
-    pub fn new(spec: &WindowAggregateSpec) -> Result<Self> {
-        let kind = match (&spec.window, grid_of(&spec.window)?) {
+    pub fn new(lateness: Lateness<'_>) -> Result<Self> {
+        let Lateness::Windows { window, time, zone } = lateness;
+        let kind = match (window, grid_of(window)?) {
             (_, Some(grid)) => Kind::Grid(grid),
             (WindowSpec::Attached { end, .. }, None) => Kind::Attached(*end),
             (WindowSpec::Session { gap_ms }, None) => Kind::Session { gap: *gap_ms },
             (_, None) => return Err(Error::internal("a window of no kind")),
         };
-        Ok(Deadlines { kind, time: spec.time, scale: Scale::new(spec.zone.as_deref())?, in_zone: spec.zone.is_some() })
+        Ok(Deadlines { kind, time, scale: Scale::new(zone)?, in_zone: zone.is_some() })
     }
 
     /// All windows that end at or before it have fired at this watermark.

@@ -37,22 +37,41 @@ use arrow::array::RecordBatch;
 
 use crate::batch::EventBatch;
 use crate::error::Result;
-use crate::plan::{WindowAggregateSpec, WindowSpec};
+use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
 pub use zone::Scale;
 
-/// Takes result rows; several calls a watermark are fine. Calls come in ascending order of window end. Rows of one
-/// call belong to one window end, but for sessions: their ends hardly ever coincide, so that a call has rows of
-/// many, ascending too.
-pub type Emit<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<()>;
+/// Result rows.
+#[derive(Debug)]
+pub struct Emitted {
+    pub rows: RecordBatch,
+    /// Their time: of a window its end, in milliseconds; of several the first.
+    pub time: i64,
+    /// The time of each row where they differ, ascending; else empty.
+    pub times: Vec<i64>,
+}
 
-/// One shard's part of a window aggregate. Plain synchronous code without clock, file or lock.
+impl Emitted {
+    /// Rows of these times, ascending.
+    pub fn of(rows: RecordBatch, times: Vec<i64>) -> Self {
+        let time = times.first().copied().unwrap_or(i64::MIN);
+        let times = if times.last() == Some(&time) { Vec::new() } else { times };
+        Emitted { rows, time, times }
+    }
+}
+
+/// Takes result rows; several calls a watermark are fine. Calls come in ascending order of time. Rows of one call mostly
+/// have one time, but for sessions: their ends hardly ever coincide.
+pub type Emit<'a> = &'a mut dyn FnMut(Emitted) -> Result<()>;
+
+/// One shard's part of a stateful operator. Plain synchronous code without clock, file or lock.
 pub trait WindowOperator {
-    /// Takes rows in order. Before the row of a mark, the operator advances to the mark's watermark
+    /// Takes rows of one of the operator's inputs (`side`, from 0) in order. Before the row of a mark, the operator advances to the mark's watermark
     /// (and may fire). A row whose windows have all fired is dropped and counted as late.
-    fn process(&mut self, batch: &EventBatch, emit: Emit<'_>) -> Result<()>;
-    /// Fires all windows with `watermark.closes(end)`. A watermark that goes back is ignored.
+    fn process(&mut self, side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()>;
+    /// Fires all windows with `watermark.closes(end)`. A watermark that goes back is ignored. Called behind the rows of
+    /// each block, also with the same watermark again.
     fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()>;
     /// Rows dropped because all their windows had fired.
     fn late_rows(&self) -> u64;
@@ -70,7 +89,13 @@ pub trait WindowOperator {
 /// # Errors
 /// Script for an unknown zone, unsupported for keys that are nested, internal for a specification that no front end
 /// writes (columns that are not there, sizes below 1).
-pub fn operator(spec: &WindowAggregateSpec) -> Result<Box<dyn WindowOperator + Send>> {
+pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
+    match spec {
+        StageSpec::Aggregate(spec) => aggregate(spec),
+    }
+}
+
+fn aggregate(spec: &WindowAggregateSpec) -> Result<Box<dyn WindowOperator + Send>> {
     Ok(match &spec.window {
         WindowSpec::Attached { start, end } => Box::new(attached::AttachedOperator::new(spec, *start, *end)?),
         WindowSpec::Session { gap_ms } => Box::new(session::SessionOperator::new(spec, *gap_ms)?),

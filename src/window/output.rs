@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType as ArrowType, SchemaRef, TimestampMillisecondType};
 
-use super::Emit;
 use super::zone::Scale;
+use super::{Emit, Emitted};
 use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
 use crate::state::Table;
@@ -63,7 +63,8 @@ impl Output {
         let bounds = self.bounds(bounds);
         for chunk in groups.chunks(ROWS_MAX) {
             let bounds = bounds.iter().map(|bound| bound.slice(0, chunk.len()));
-            self.batch(table.columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len(), emit)?;
+            let rows = self.batch(table.columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len())?;
+            emit(Emitted { rows, time: end, times: Vec::new() })?;
         }
         Ok(())
     }
@@ -95,8 +96,10 @@ impl Output {
         for chunk in numbers.chunks(ROWS_MAX) {
             let ends = |f: &dyn Fn((i64, i64)) -> i64| chunk.iter().map(|&i| f(bounds[i])).collect::<Vec<i64>>();
             let times = ends(&|(_, end)| self.scale.instant(end.saturating_sub(1)));
-            let bounds = self.bounds([ends(&|(start, _)| start), ends(&|(_, end)| end), times]);
-            self.batch(columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len(), emit)?;
+            let last = ends(&|(_, end)| end);
+            let bounds = self.bounds([ends(&|(start, _)| start), last.clone(), times]);
+            let rows = self.batch(columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len())?;
+            emit(Emitted::of(rows, last))?;
         }
         Ok(())
     }
@@ -109,11 +112,11 @@ impl Output {
         values.into_iter().zip(&self.bounds).map(array).collect()
     }
 
-    fn batch(&mut self, columns: Vec<ArrayRef>, rows: usize, emit: Emit<'_>) -> Result<()> {
+    fn batch(&mut self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
             .map_err(|error| Error::internal(format!("the rows of a window: {error}")))?;
         self.rows += rows as u64;
-        emit(batch)
+        Ok(batch)
     }
 }

@@ -338,7 +338,7 @@ impl SessionOperator {
 }
 
 impl WindowOperator for SessionOperator {
-    fn process(&mut self, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+    fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
         self.reader.check(batch)?;
         self.forget_keys()?;
         let times = local_times(&batch.rows, self.time, &mut self.scale)?;

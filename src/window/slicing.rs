@@ -229,7 +229,7 @@ enum Accept {
 }
 
 impl WindowOperator for SliceOperator {
-    fn process(&mut self, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+    fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
         self.reader.check(batch)?;
         let times = local_times(&batch.rows, self.time, &mut self.scale)?;
         let mut from = 0;

@@ -21,16 +21,16 @@ pub struct Flow {
     pub before: Option<Int64Array>,
     /// What that would be without the one row that it comes from.
     pub second: Option<Int64Array>,
-    /// The window end of each result row, where their order counts and the batch has several.
-    pub ends: Option<Int64Array>,
+    /// The time of each result row, where their order counts and the batch has several.
+    pub times: Option<Int64Array>,
 }
 
 impl Flow {
     fn with(self, rows: RecordBatch, pick: impl Fn(&Int64Array) -> Result<Int64Array>) -> Result<Self> {
         let before = self.before.as_ref().map(&pick).transpose()?;
         let second = self.second.as_ref().map(&pick).transpose()?;
-        let ends = self.ends.as_ref().map(&pick).transpose()?;
-        Ok(Flow { rows, before, second, ends })
+        let times = self.times.as_ref().map(&pick).transpose()?;
+        Ok(Flow { rows, before, second, times })
     }
 
     /// `rows` in place of its own; which of those each comes from.
@@ -44,7 +44,7 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
     let mut copies = false;
     for link in chain {
         if flow.rows.num_rows() == 0 {
-            return Ok(Flow { rows: empty_of(chain), before: None, second: None, ends: None });
+            return Ok(Flow { rows: empty_of(chain), before: None, second: None, times: None });
         }
         flow = match link {
             Link::Calc { filter, exprs, schema } => {

@@ -7,13 +7,21 @@ use super::Part;
 use crate::batch::EventBatch;
 use crate::error::Result;
 
-/// By window end; equal ends by sender, whose key ranges ascend. Parts come by sender.
-pub fn in_order(mut parts: Vec<Part>) -> Result<Vec<EventBatch>> {
-    if parts.iter().all(|part| part.ends.is_empty()) {
-        parts.sort_by_key(|part| part.order);
-        return Ok(parts.into_iter().map(|part| part.batch).collect());
+/// The rows of each side by their times, side by side; equal times by sender, whose key ranges ascend. Parts come by
+/// sender.
+pub fn in_order(mut parts: Vec<Part>) -> Result<Vec<(usize, EventBatch)>> {
+    parts.sort_by_key(|part| (part.side, part.order));
+    let mut merged = Vec::with_capacity(parts.len());
+    while let Some(side) = parts.first().map(|part| part.side) {
+        let rest = parts.split_off(parts.partition_point(|part| part.side == side));
+        if parts.iter().all(|part| part.times.is_empty()) {
+            merged.extend(parts.into_iter().map(|part| (side, part.batch)));
+        } else {
+            merged.push((side, row_by_row(&parts)?));
+        }
+        parts = rest;
     }
-    Ok(vec![row_by_row(&parts)?])
+    Ok(merged)
 }
 
 /// For results of sessions, whose ends hardly ever coincide. Such rows carry no marks: they are never late.
@@ -22,15 +30,15 @@ fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
     let schema = parts[0].batch.rows.schema();
     let all = concat_batches(&schema, parts.iter().map(|part| &part.batch.rows))?;
     let hashes: Vec<u64> = parts.iter().flat_map(|part| part.batch.hashes.iter().copied()).collect();
-    let mut ends = Vec::with_capacity(all.num_rows());
+    let mut times = Vec::with_capacity(all.num_rows());
     for part in parts {
-        match part.ends.is_empty() {
-            true => ends.resize(ends.len() + part.batch.rows.num_rows(), part.order),
-            false => ends.extend_from_slice(&part.ends),
+        match part.times.is_empty() {
+            true => times.resize(times.len() + part.batch.rows.num_rows(), part.order),
+            false => times.extend_from_slice(&part.times),
         }
     }
     let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
-    order.sort_by_key(|&row| ends[row as usize]);
+    order.sort_by_key(|&row| times[row as usize]);
     let hashes = if hashes.is_empty() { hashes } else { order.iter().map(|&row| hashes[row as usize]).collect() };
     let rows = take_record_batch(&all, &UInt32Array::from(order))?;
     Ok(EventBatch { rows, hashes, marks: Vec::new() })
@@ -45,26 +53,27 @@ mod tests {
 
     use super::*;
 
-    fn part(order: i64, ends: &[i64], values: &[i64]) -> Part {
+    fn part(order: i64, times: &[i64], values: &[i64]) -> Part {
         let schema = Arc::new(Schema::new(vec![Field::new("v", DataType::Int64, true)]));
         let rows = RecordBatch::try_new(schema, vec![Arc::new(Int64Array::from(values.to_vec()))]).unwrap();
         let hashes = values.iter().map(|&value| value as u64).collect();
-        Part { order, ends: ends.to_vec(), batch: EventBatch { rows, hashes, marks: Vec::new() } }
+        Part { side: 0, order, times: times.to_vec(), batch: EventBatch { rows, hashes, marks: Vec::new() } }
     }
 
     #[test]
     fn rows_of_many_window_ends_are_merged_one_by_one() {
         let merged =
             in_order(vec![part(1, &[1, 4], &[10, 40]), part(2, &[], &[20]), part(1, &[1, 3], &[11, 30])]).unwrap();
-        let values = merged[0].rows.column(0).as_primitive::<Int64Type>().values().to_vec();
+        let values = merged[0].1.rows.column(0).as_primitive::<Int64Type>().values().to_vec();
         assert_eq!(values, [10, 11, 20, 30, 40]);
-        assert_eq!(merged[0].hashes, [10, 11, 20, 30, 40]);
+        assert_eq!(merged[0].1.hashes, [10, 11, 20, 30, 40]);
     }
 
     #[test]
     fn whole_parts_are_ordered_by_their_window_end() {
         let merged = in_order(vec![part(2, &[], &[20]), part(1, &[], &[10]), part(2, &[], &[21])]).unwrap();
-        let values: Vec<i64> = merged.iter().map(|b| b.rows.column(0).as_primitive::<Int64Type>().value(0)).collect();
+        let values: Vec<i64> =
+            merged.iter().map(|(_, b)| b.rows.column(0).as_primitive::<Int64Type>().value(0)).collect();
         assert_eq!(values, [10, 20, 21]);
     }
 }

@@ -25,7 +25,7 @@ use crate::plan::WindowSpec;
 use crate::source::{Aside, Extent, Transition};
 use crate::time::{Watermark, WatermarkStart};
 use crate::watermark::Peaks;
-use crate::window::{Deadlines, WindowOperator, operator};
+use crate::window::{Deadlines, Emitted, WindowOperator, operator};
 use chain::Flow;
 use findings::Findings;
 use program::{Branch, Program, Target};
@@ -37,11 +37,13 @@ pub const START: WatermarkStart = WatermarkStart::Sql;
 /// Rows on their way to a window operator.
 #[derive(Debug)]
 pub struct Part {
+    /// Which of the stage's inputs.
+    pub side: usize,
     /// The place of the batch within its step among the batches of all senders: 0 for rows from a reader, the (first)
-    /// window end for rows from a window operator.
+    /// time for rows from a stage.
     pub order: i64,
-    /// The window end of each row where they differ, ascending; else empty.
-    pub ends: Vec<i64>,
+    /// The time of each row where they differ, ascending; else empty.
+    pub times: Vec<i64>,
     pub batch: EventBatch,
 }
 
@@ -87,7 +89,7 @@ pub struct Columns {
     scan_schemas: Vec<SchemaRef>,
     splits: Arc<Vec<SplitEntry>>,
     operators: Vec<Box<dyn WindowOperator + Send>>,
-    /// By stage: which of the rows on their way there need a mark.
+    /// By port: which of the rows on their way there need a mark.
     deadlines: Vec<Deadlines>,
     outputs: Vec<Box<dyn Output>>,
     aside: Option<Box<dyn AsideOutput>>,
@@ -153,18 +155,18 @@ impl Dataflow for Columns {
         parts: Vec<Part>,
         out: &mut Outgoing<Part>,
     ) -> Result<()> {
-        let mut fired: Vec<RecordBatch> = Vec::new();
-        let mut emit = |batch: RecordBatch| {
-            if batch.num_rows() > 0 {
-                fired.push(batch);
+        let mut fired: Vec<Emitted> = Vec::new();
+        let mut emit = |emitted: Emitted| {
+            if emitted.rows.num_rows() > 0 {
+                fired.push(emitted);
             }
             Ok(())
         };
         let others = self.operators.iter().enumerate().filter(|(other, _)| *other != stage);
         let mut state_bytes: u64 = others.map(|(_, operator)| operator.state_bytes()).sum();
         let operator = &mut self.operators[stage];
-        for batch in merge::in_order(parts)? {
-            operator.process(&batch, &mut emit)?;
+        for (side, batch) in merge::in_order(parts)? {
+            operator.process(side, &batch, &mut emit)?;
         }
         // Before windows fire: the most that there will be at this block.
         state_bytes += operator.state_bytes();
@@ -180,7 +182,8 @@ impl Dataflow for Columns {
             let first = (0..self.operators.len()).filter(|&index| self.layout.is_first(index)).filter(counts);
             first.map(|index| self.operators[index].late_rows()).sum()
         };
-        let sessions = |index: &usize| matches!(self.program.stages[*index].spec.window, WindowSpec::Session { .. });
+        let window = |index: usize| self.program.stages[index].spec.window();
+        let sessions = |index: &usize| matches!(window(*index), Some(WindowSpec::Session { .. }));
         let open = |index: usize| self.operators[index].open_windows();
         let all = 0..self.operators.len();
         self.metrics.rows_late.set(late_of(false));
@@ -201,8 +204,8 @@ impl Dataflow for Columns {
 struct Routing<'a> {
     step: &'a Step,
     branch: &'a Branch,
-    /// The stage that they go to; none: a sink.
-    stage: Option<usize>,
+    /// The port that they go to; none: a sink.
+    port: Option<usize>,
     /// The lowest watermark of the other splits that reach the stage.
     others: Watermark,
     /// The split's watermark before the batch at hand.
@@ -218,7 +221,7 @@ impl Columns {
         Ok(Columns {
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
             operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
-            deadlines: program.stages.iter().map(|stage| Deadlines::new(&stage.spec)).collect::<Result<_>>()?,
+            deadlines: program.deadlines()?,
             findings: Findings::new(program.branches.len()),
             program,
             layout,
@@ -240,13 +243,13 @@ impl Columns {
     fn route_block(&mut self, step: &Step, block: Block, others: Watermark, out: &mut Outgoing<Part>) -> Result<()> {
         let program = self.program.clone();
         let branch = &program.branches[self.splits[step.split].branch];
-        let stage = match branch.to {
-            Target::Port(port) => Some(program.ports[port].stage),
+        let port = match branch.to {
+            Target::Port(port) => Some(port),
             Target::Sink(_) => None,
         };
         let inner = block.peaks();
         let peaks = Peaks { first: step.start.0, second: step.second.0 };
-        let mut routing = Routing { step, branch, stage, others, watermark: step.start, peaks };
+        let mut routing = Routing { step, branch, port, others, watermark: step.start, peaks };
         let mut filtered = 0;
         for batch in block.batches {
             let flow = self.with_watermarks(batch, &mut routing);
@@ -264,12 +267,12 @@ impl Columns {
     /// The rows of a batch, with the watermark before each where any may be behind it.
     fn with_watermarks(&mut self, batch: ScanBatch, routing: &mut Routing<'_>) -> Flow {
         let (mut before, mut second) = (None, None);
-        if let (Some(stage), Some(values)) = (routing.stage, &batch.watermarks) {
+        if let (Some(port), Some(values)) = (routing.port, &batch.watermarks) {
             let rule = self.program.rule;
             let after = rule.after(routing.watermark, values);
             let time = routing.branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
             let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
-            if self.deadlines[stage].may_be_behind(lowest, START.emitted(after).min(routing.others)) {
+            if self.deadlines[port].may_be_behind(lowest, START.emitted(after).min(routing.others)) {
                 before = Some(rule.before_each(routing.watermark, values).0.into());
                 // Elsewhere the watermark does not follow from the peaks.
                 second = rule.is_prefix_maximum().then(|| routing.peaks.second_before_each(values).into());
@@ -278,56 +281,52 @@ impl Columns {
             routing.peaks = routing.peaks.and(batch.peaks);
             self.findings.see_time(self.splits[routing.step.split].branch, lowest);
         }
-        Flow { rows: batch.rows, before, second, ends: None }
+        Flow { rows: batch.rows, before, second, times: None }
     }
 
     fn route_rows(&mut self, port: usize, flow: Flow, routing: &Routing<'_>, out: &mut Outgoing<Part>) -> Result<()> {
-        let stage = self.program.ports[port].stage;
-        let (spec, deadlines) = (&self.program.stages[stage].spec, &mut self.deadlines[stage]);
+        let (side, keys) = self.program.side(port);
+        let deadlines = &mut self.deadlines[port];
         self.findings.see_late(routing.step.split, &flow, deadlines, routing.others)?;
-        for dealt in route::route(flow, spec, deadlines, self.program.groups, routing.others)? {
-            out.push(port, dealt.owner, Part { order: 0, ends: Vec::new(), batch: dealt.batch });
+        for dealt in route::route(flow, keys, deadlines, self.program.groups, routing.others)? {
+            out.push(port, dealt.owner, Part { side, order: 0, times: Vec::new(), batch: dealt.batch });
         }
         Ok(())
     }
 
-    fn hand_on(&mut self, stage: usize, seq: u64, fired: Vec<RecordBatch>, out: &mut Outgoing<Part>) -> Result<()> {
+    fn hand_on(&mut self, stage: usize, seq: u64, fired: Vec<Emitted>, out: &mut Outgoing<Part>) -> Result<()> {
         let program = self.program.clone();
         let stage = &program.stages[stage];
-        let window_end = stage.spec.keys.len() + stage.spec.aggregates.len() + 1;
-        for rows in fired {
-            let ends = chain::times_of(rows.column(window_end));
-            let order = ends[0];
-            // A batch of sessions has many window ends: its rows find their places one by one.
-            let several = stage.spec.ordered && ends.iter().any(|&end| end != order);
-            let ends = several.then(|| Int64Array::from(ends.to_vec()));
+        for Emitted { rows, time, times } in fired {
+            // A batch of sessions has many times: its rows find their places one by one.
+            let several = stage.spec.is_ordered() && !times.is_empty();
+            let times = several.then(|| Int64Array::from(times));
             // Rows that HAVING removes were used: they count in their window.
             let flow =
-                chain::run(&stage.chain, Flow { rows, before: None, second: None, ends }, &program.context, &mut 0)?;
+                chain::run(&stage.chain, Flow { rows, before: None, second: None, times }, &program.context, &mut 0)?;
             match stage.to {
-                Target::Sink(sink) => self.write_in_order(sink, seq, order, flow)?,
-                Target::Port(port) => self.route_results(port, order, flow, out)?,
+                Target::Sink(sink) => self.write_in_order(sink, seq, time, flow)?,
+                Target::Port(port) => self.route_results(port, time, flow, out)?,
             }
         }
         Ok(())
     }
 
     fn route_results(&mut self, port: usize, order: i64, mut flow: Flow, out: &mut Outgoing<Part>) -> Result<()> {
-        let stage = self.program.ports[port].stage;
-        let (spec, deadlines) = (&self.program.stages[stage].spec, &mut self.deadlines[stage]);
-        let ends = flow.ends.take();
-        for dealt in route::route(flow, spec, deadlines, self.program.groups, Watermark::MAX)? {
-            let ends = ends.as_ref().map_or_else(Vec::new, |ends| dealt.pick(ends.values()));
-            let order = ends.first().copied().unwrap_or(order);
-            out.push(port, dealt.owner, Part { order, ends, batch: dealt.batch });
+        let (side, keys) = self.program.side(port);
+        let times = flow.times.take();
+        for dealt in route::route(flow, keys, &mut self.deadlines[port], self.program.groups, Watermark::MAX)? {
+            let times = times.as_ref().map_or_else(Vec::new, |times| dealt.pick(times.values()));
+            let order = times.first().copied().unwrap_or(order);
+            out.push(port, dealt.owner, Part { side, order, times, batch: dealt.batch });
         }
         Ok(())
     }
 
     fn write_in_order(&mut self, sink: usize, seq: u64, order: i64, flow: Flow) -> Result<()> {
-        let Some(ends) = flow.ends else { return self.write(sink, seq, order, &flow.rows) };
+        let Some(times) = flow.times else { return self.write(sink, seq, order, &flow.rows) };
         let mut from = 0;
-        for run in ends.values().chunk_by(|a, b| a == b) {
+        for run in times.values().chunk_by(|a, b| a == b) {
             self.write(sink, seq, run[0], &flow.rows.slice(from, run.len()))?;
             from += run.len();
         }

@@ -9,9 +9,10 @@ use super::scan::SplitEntry;
 use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
 use crate::key::KeyGroups;
-use crate::plan::{JobPlan, Node, ScanSpec, SinkSpec, WindowAggregateSpec, WindowSpec};
+use crate::plan::{JobPlan, Node, ScanSpec, SinkSpec, StageSpec, WindowSpec};
 use crate::shard::layout::{Layout, Port, Producer};
 use crate::watermark::WatermarkRule;
+use crate::window::Deadlines;
 
 /// Work without state on each batch.
 #[derive(Debug, Clone)]
@@ -50,10 +51,10 @@ pub struct Branch {
     pub to: Target,
 }
 
-/// A window operator and what follows it on the same shard.
+/// A stateful operator and what follows it on the same shard.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    pub spec: WindowAggregateSpec,
+    pub spec: StageSpec,
     pub chain: Vec<Link>,
     pub to: Target,
 }
@@ -65,6 +66,8 @@ pub struct Program {
     /// A stage comes after those that feed it.
     pub stages: Vec<Stage>,
     pub ports: Vec<Port>,
+    /// By port: which side of its stage it feeds.
+    pub sides: Vec<usize>,
     pub sinks: Vec<SinkSpec>,
     pub rule: WatermarkRule,
     pub groups: KeyGroups,
@@ -79,6 +82,7 @@ impl Program {
             branches: Vec::new(),
             stages: Vec::new(),
             ports: Vec::new(),
+            sides: Vec::new(),
             sinks: Vec::new(),
             rule: WatermarkRule::from_interval(plan.config.watermark_interval_ms),
             groups: KeyGroups::new(plan.config.key_groups, shards as u32),
@@ -108,6 +112,21 @@ impl Program {
             }
             Producer::Stage(_) => false,
         })
+    }
+
+    /// The side of its stage that a port feeds, and the key columns there.
+    pub fn side(&self, port: usize) -> (usize, &[usize]) {
+        let side = self.sides[port];
+        (side, self.stages[self.ports[port].stage].spec.keys(side))
+    }
+
+    /// By port: which of the rows on their way there need a mark.
+    ///
+    /// # Errors
+    /// As [`Deadlines::new`].
+    pub fn deadlines(&self) -> Result<Vec<Deadlines>> {
+        let sides = self.ports.iter().zip(&self.sides);
+        sides.map(|(port, &side)| Deadlines::new(self.stages[port.stage].spec.lateness(side))).collect()
     }
 
     /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.
@@ -149,9 +168,9 @@ impl Program {
             Node::UnionAll { inputs, .. } => {
                 inputs.iter().flat_map(|input| self.lower(input, after.clone(), to)).collect()
             }
-            Node::WindowAggregate { input, spec } => {
-                let producers = self.lower(input, Vec::new(), Destination::Stage);
-                let stage = self.add_stage(spec, &producers, after, to);
+            Node::Stage { inputs, spec } => {
+                let producers = inputs.iter().map(|input| self.lower(input, Vec::new(), Destination::Stage)).collect();
+                let stage = self.add_stage(spec, producers, after, to);
                 if to == Destination::Stage { vec![Producer::Stage(stage)] } else { Vec::new() }
             }
         }
@@ -159,21 +178,23 @@ impl Program {
 
     fn add_stage(
         &mut self,
-        spec: &WindowAggregateSpec,
-        producers: &[Producer],
+        spec: &StageSpec,
+        producers: Vec<Vec<Producer>>,
         chain: Vec<Link>,
         to: Destination,
     ) -> usize {
         let stage = self.stages.len();
-        for &from in producers {
+        let of_side = |(side, producers): (usize, Vec<Producer>)| producers.into_iter().map(move |from| (side, from));
+        for (side, from) in producers.into_iter().enumerate().flat_map(of_side) {
             let port = self.ports.len();
             self.ports.push(Port { stage, from });
+            self.sides.push(side);
             match from {
                 Producer::Branch(branch) => self.branches[branch].to = Target::Port(port),
                 Producer::Stage(feeder) => {
                     self.stages[feeder].to = Target::Port(port);
                     // What a later stage adds up must not depend on the number of shards.
-                    self.stages[feeder].spec.ordered = true;
+                    self.stages[feeder].spec.set_ordered();
                 }
             }
         }

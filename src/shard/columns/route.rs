@@ -8,7 +8,6 @@ use super::chain::Flow;
 use crate::batch::{EventBatch, Mark};
 use crate::error::Result;
 use crate::key::KeyGroups;
-use crate::plan::WindowAggregateSpec;
 use crate::state::key::hash_keys;
 use crate::time::Watermark;
 use crate::window::Deadlines;
@@ -35,11 +34,11 @@ impl Dealt {
     }
 }
 
-/// The part of `flow` for each shard that gets any rows. `other_splits`: the lowest watermark of
+/// The part of `flow` for each shard that gets any rows. `keys`: the columns that decide. `other_splits`: the lowest watermark of
 /// the other inputs of the stage; the stage's own is the lower of it and the row's.
 pub fn route(
     flow: Flow,
-    spec: &WindowAggregateSpec,
+    keys: &[usize],
     deadlines: &mut Deadlines,
     groups: KeyGroups,
     other_splits: Watermark,
@@ -52,10 +51,10 @@ pub fn route(
         None => Vec::new(),
     };
     let mut hashes = Vec::new();
-    if spec.keys.is_empty() {
+    if keys.is_empty() {
         return Ok(Dealt::all(EventBatch { rows: flow.rows, hashes, marks }));
     }
-    hash_keys(&flow.rows, &spec.keys, &mut hashes)?;
+    hash_keys(&flow.rows, keys, &mut hashes)?;
     if groups.shards == 1 {
         return Ok(Dealt::all(EventBatch { rows: flow.rows, hashes, marks }));
     }

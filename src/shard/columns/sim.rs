@@ -21,8 +21,8 @@ use crate::expr::Expr;
 use crate::format::{FormatSpec, ParquetOptions};
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{
-    Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, WatermarkSpec,
-    WindowAggregateSpec, WindowSpec,
+    Config, FilesSpec, JobPlan, Node, Pipeline, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec,
+    WatermarkSpec, WindowAggregateSpec, WindowSpec,
 };
 use crate::random::Random;
 use crate::shard::{Shard, ShardParts, Work};
@@ -155,13 +155,14 @@ fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
 /// window_time, SUM(v) of the first window, summed again in windows of `second_ms`.
 fn plan(window: &WindowSpec, second_ms: Option<i64>) -> JobPlan {
     let first = aggregate(window.clone());
-    let mut root = Node::WindowAggregate { input: Box::new(Node::Scan(Box::new(scan()))), spec: Box::new(first) };
+    let mut root =
+        Node::Stage { inputs: vec![Node::Scan(Box::new(scan()))], spec: Box::new(StageSpec::Aggregate(first)) };
     if let Some(size_ms) = second_ms {
         let column = |index: usize| Expr::column(index, root.schema().fields[index].data_type.clone());
         let exprs = vec![column(0), column(5), column(2)];
         root = Node::Calc { input: Box::new(root), filter: None, exprs, schema: schema() };
         let spec = aggregate(WindowSpec::Tumble { size_ms, offset_ms: 0 });
-        root = Node::WindowAggregate { input: Box::new(root), spec: Box::new(spec) };
+        root = Node::Stage { inputs: vec![root], spec: Box::new(StageSpec::Aggregate(spec)) };
     }
     let sink = SinkSpec { table: "out".into(), connector: SinkConnector::Collect, schema: root.schema().clone() };
     JobPlan { pipelines: vec![Pipeline { root, sink }], config: Config::default() }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::{Action, Script, ScriptOptions, compile};
 use crate::error::{Error, Result};
-use crate::plan::{JobPlan, Node, WindowAggregateSpec};
+use crate::plan::{JobPlan, Node, StageSpec, WindowAggregateSpec};
 
 /// Tables that the tests read and write. `results` takes any window count.
 const TABLES: &str = "\
@@ -60,7 +60,9 @@ fn plan_of(script: &str) -> JobPlan {
 /// The topmost window aggregation of a plan.
 fn aggregate_of(node: &Node) -> &WindowAggregateSpec {
     match node {
-        Node::WindowAggregate { spec, .. } => spec,
+        Node::Stage { spec, .. } => match &**spec {
+            StageSpec::Aggregate(spec) => spec,
+        },
         other => aggregate_of(other.inputs().first().expect("a window aggregation")),
     }
 }

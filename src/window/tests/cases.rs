@@ -348,6 +348,7 @@ fn case_134_the_missing_hour_parts_sessions() {
 
 #[test]
 fn wrong_specifications_are_errors_and_no_panics() {
+    let operator = |spec: &WindowAggregateSpec| operator(&StageSpec::Aggregate(spec.clone()));
     let count = call("COUNT", None);
     assert!(operator(&spec(tumble(0), &[], std::slice::from_ref(&count))).is_err());
     assert!(operator(&spec(WindowSpec::Session { gap_ms: 0 }, &[], std::slice::from_ref(&count))).is_err());
@@ -359,5 +360,5 @@ fn wrong_specifications_are_errors_and_no_panics() {
     let mut operator = operator(&sound).unwrap();
     let rows = batch_of(&[at(1.0, 1)], &sound.input);
     let unhashed = EventBatch { rows, hashes: Vec::new(), marks: Vec::new() };
-    assert!(operator.process(&unhashed, &mut |_| Ok(())).is_err());
+    assert!(operator.process(0, &unhashed, &mut |_| Ok(())).is_err());
 }

@@ -160,8 +160,9 @@ fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) -> Resu
 
 /// Runs rows in batches; the watermark after a row is the highest time so far less `delay`, as SQL has it.
 pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_rows: usize) -> Answer {
-    let mut operator = operator(spec).unwrap();
-    let mut deadlines = Deadlines::new(spec).unwrap();
+    let stage = StageSpec::Aggregate(spec.clone());
+    let mut operator = operator(&stage).unwrap();
+    let mut deadlines = Deadlines::new(stage.lateness(0)).unwrap();
     let (mut out, mut ends, mut moved) = (Vec::new(), Vec::new(), Watermark::SQL_START);
     let emitted = |watermark| WatermarkStart::Sql.emitted(watermark);
     for rows in rows.chunks(batch_rows) {
@@ -181,10 +182,10 @@ pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_ro
             hash_keys(&batch, &spec.keys, &mut hashes).unwrap();
         }
         let batch = EventBatch { rows: batch, hashes, marks };
-        operator.process(&batch, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
-        operator.advance(emitted(moved), &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
+        operator.process(0, &batch, &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
+        operator.advance(emitted(moved), &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
     }
-    operator.advance(Watermark::MAX, &mut |batch| show(&batch, &mut out, &mut ends)).unwrap();
+    operator.advance(Watermark::MAX, &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
     assert!(ends.is_sorted(), "windows out of order: {ends:?}");
     assert_eq!(operator.open_windows(), 0);
     assert_eq!(operator.fired_windows(), out.len() as u64);
