@@ -37,7 +37,7 @@ pub fn text(job: &JobSummary) -> String {
     if totals.copies_late > 0 {
         lines.push((
             "late copies",
-            format!("{} of rows that count in several windows, sets or elements", count(totals.copies_late)),
+            format!("{} of rows in several windows or with several elements", count(totals.copies_late)),
         ));
     }
     if job.has_windows {

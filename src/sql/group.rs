@@ -78,7 +78,7 @@ impl Binder<'_> {
                 Some(expr)
             }
         };
-        let aggregate = Aggregate { input: rel, window, output, keys, calls };
+        let aggregate = Aggregate { input: rel, window, output, keys, set: grouping.number, calls };
         let mut rel = Rel::Aggregate(Box::new(aggregate));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
@@ -370,7 +370,7 @@ impl Binder<'_> {
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
-        let aggregate = Aggregate { input: input.rel, window, output, keys, calls: Vec::new() };
+        let aggregate = Aggregate { input: input.rel, window, output, keys, set: None, calls: Vec::new() };
         Ok(Relation { rel: Rel::Aggregate(Box::new(aggregate)), scope: Scope { columns } })
     }
 }

@@ -287,7 +287,8 @@ impl Columns {
     fn route_rows(&mut self, port: usize, flow: Flow, routing: &Routing<'_>, out: &mut Outgoing<Part>) -> Result<()> {
         let (side, keys) = self.program.side(port);
         let deadlines = &mut self.deadlines[port];
-        self.findings.see_late(routing.step.split, &flow, deadlines, routing.others)?;
+        let set = self.program.stages[self.program.ports[port].stage].spec.set();
+        self.findings.see_late(routing.step.split, (&flow, set), deadlines, routing.others)?;
         for dealt in route::route(flow, keys, deadlines, self.program.groups, routing.others)? {
             out.push(port, dealt.owner, Part { side, order: 0, times: Vec::new(), batch: dealt.batch });
         }

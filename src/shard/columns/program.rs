@@ -103,15 +103,22 @@ impl Program {
         Arc::new(Layout::new(&self.ports, self.stages.len(), self.branches.len(), splits))
     }
 
-    /// True if a row of a table may reach the stage more than once, as copies.
+    /// True if a row of a table may reach the stage more than once, as copies that may differ in being late. Those for
+    /// several grouping sets do not.
     pub fn takes_copies(&self, stage: usize) -> bool {
         let feeders = self.ports.iter().filter(|port| port.stage == stage);
         feeders.into_iter().any(|port| match port.from {
             Producer::Branch(branch) => {
-                self.branches[branch].chain.iter().any(|link| !matches!(link, Link::Calc { .. }))
+                let links = &self.branches[branch].chain;
+                links.iter().any(|link| matches!(link, Link::Assign { .. } | Link::Unnest { .. }))
             }
             Producer::Stage(_) => false,
         })
+    }
+
+    /// True if rows without elements are left out, as those that a filter removes.
+    pub fn unnests(&self) -> bool {
+        self.branches.iter().flat_map(|branch| &branch.chain).any(|link| matches!(link, Link::Unnest { .. }))
     }
 
     /// The side of its stage that a port feeds, and the key columns there.

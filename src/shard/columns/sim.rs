@@ -148,6 +148,7 @@ fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
         ],
         input: schema(),
         schema: Schema::new(fields),
+        set: None,
         ordered: false,
     }
 }
