@@ -12,6 +12,7 @@ use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options, Quarantine};
+pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
 pub use files::{
@@ -182,7 +183,10 @@ pub struct SinkSpec {
     /// For messages.
     pub table: String,
     pub connector: SinkConnector,
+    /// The columns that it shows.
     pub schema: Schema,
+    /// Its rows are changes of a result: behind the columns of the schema stands [`ROW_KIND`].
+    pub changelog: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -208,6 +212,16 @@ pub enum SinkConnector {
     Collect,
 }
 
+impl ScanSpec {
+    /// Whether both read the same table of the same files, with the same watermark: one reading serves both.
+    /// Specifications are plain data: what they print is what they are.
+    pub fn reads_the_same(&self, other: &ScanSpec) -> bool {
+        let watermark = |scan: &ScanSpec| scan.watermark.as_ref().map(|watermark| watermark.text.clone());
+        let source = |scan: &ScanSpec| format!("{:?} {:?}", scan.source, scan.file_schema);
+        self.table == other.table && watermark(self) == watermark(other) && source(self) == source(other)
+    }
+}
+
 impl Node {
     pub fn schema(&self) -> &Schema {
         match self {
@@ -231,13 +245,13 @@ impl Node {
         }
     }
 
-    /// The tables below that read stdin, once for each reading.
-    pub fn stdin_tables(&self) -> Vec<&str> {
+    /// The scans below that read stdin.
+    pub fn stdin_scans(&self) -> Vec<&ScanSpec> {
         if let Node::Scan(scan) = self
             && matches!(&scan.source, SourceSpec::Files(files) if files.is_stdin())
         {
-            return vec![&scan.table];
+            return vec![scan];
         }
-        self.inputs().into_iter().flat_map(Node::stdin_tables).collect()
+        self.inputs().into_iter().flat_map(Node::stdin_scans).collect()
     }
 }

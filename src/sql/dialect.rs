@@ -37,6 +37,9 @@ impl Dialect for FlinkDialect {
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
         ch == '`'
     }
+    fn supports_window_function_null_treatment_arg(&self) -> bool {
+        true
+    }
     fn supports_filter_during_aggregation(&self) -> bool {
         true
     }
@@ -97,7 +100,6 @@ fn parse_json(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let Token::Word(word) = &token.token else { return None };
     let name = word.value.to_ascii_uppercase();
     match name.as_str() {
-        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" => Some(unsupported(&name, token.span)),
         name => json::has_clauses(name).then(|| json::parse(parser)),
     }
 }

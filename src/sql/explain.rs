@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::render;
-use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::plan::{
     Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
@@ -67,6 +67,9 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
             line(text, depth, &format!("AssignWindows: {}", windows(window, input.schema())));
             line(text, depth + 1, &format!("time column: {}", column(input.schema(), *time)));
         }
+        Node::Stage { inputs, spec } => match &**spec {
+            StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+        },
         Node::Expand { input, copies, schema } => {
             line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
             for copy in copies.iter().take(COPIES_SHOWN) {
@@ -85,9 +88,6 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
                 line(text, depth + 1, "rows without elements stay");
             }
         }
-        Node::Stage { inputs, spec } => match &**spec {
-            StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
-        },
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
         }
@@ -199,22 +199,11 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let name = match call.kind {
-        AggregateKind::Count => "COUNT",
-        AggregateKind::Sum => "SUM",
-        AggregateKind::Avg => "AVG",
-        AggregateKind::Min => "MIN",
-        AggregateKind::Max => "MAX",
-        AggregateKind::StddevPop => "STDDEV_POP",
-        AggregateKind::StddevSamp => "STDDEV_SAMP",
-        AggregateKind::VarPop => "VAR_POP",
-        AggregateKind::VarSamp => "VAR_SAMP",
-    };
     let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{name}({distinct}{args}){filter}")
+    format!("{}({distinct}{args}){filter}", call.kind)
 }
 
 fn windows(window: &WindowSpec, input: &Schema) -> String {

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
-use crate::aggregate::AggregateKind;
+use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::WindowSpec;
@@ -101,6 +101,8 @@ pub(super) enum Rel {
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
         columns: Vec<ColumnId>,
+        /// That one of `columns` which says what each row does to the result, if the result changes.
+        kind: Option<ColumnId>,
     },
 }
 
@@ -140,7 +142,20 @@ pub(super) struct Call {
     pub distinct: bool,
     pub args: Vec<Expr>,
     pub filter: Option<Expr>,
+    pub setting: Setting,
+    pub place: Option<Place>,
     pub output: DataType,
+}
+
+impl Call {
+    /// The results of both are the same.
+    pub(super) fn computes_same(&self, other: &Call) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.args == other.args
+            && self.filter == other.filter
+            && self.setting == other.setting
+    }
 }
 
 impl Rel {
@@ -152,6 +167,18 @@ impl Rel {
             Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
+        }
+    }
+    /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
+    pub(super) fn row_kind(&self) -> Option<ColumnId> {
+        match self {
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Unnest(unnest) => unnest.input.row_kind(),
+            Rel::Union { kind, .. } => *kind,
         }
     }
     /// The table that the rows come from, for advice.

@@ -29,6 +29,7 @@ pub(super) struct Lowering<'a> {
 impl Lowering<'_> {
     /// A node whose columns are `exprs`, under `names`.
     pub(super) fn lower(&mut self, rel: &Rel, exprs: &[Expr], names: &[String]) -> Result<Node> {
+        self.refuse_lost_kinds(rel, exprs)?;
         let mut outputs = exprs.to_vec();
         let mut filters: Vec<Expr> = Vec::new();
         let mut current = rel;
@@ -74,6 +75,16 @@ impl Lowering<'_> {
         Ok(Node::Calc { input: Box::new(base.node), filter, exprs: outputs, schema })
     }
 
+    /// Who takes the rows of a result that changes must ask for what each of them does to it.
+    fn refuse_lost_kinds(&self, rel: &Rel, exprs: &[Expr]) -> Result<()> {
+        let is_asked_for = |kind| exprs.iter().any(|expr| matches!(expr, Expr::Column { index, .. } if *index == kind));
+        match rel.row_kind() {
+            Some(kind) if !is_asked_for(kind) => Err(Error::unsupported("an operator over results that change")
+                .help("group by a window below it, so that each result is given once")),
+            _ => Ok(()),
+        }
+    }
+
     /// A projection of its own, because merging it into the next would compute something twice.
     fn materialise(&mut self, rel: &Rel, outputs: &[Expr], filters: &[Expr]) -> Result<Base> {
         let columns: Vec<ColumnId> = needed(outputs, filters).into_iter().collect();
@@ -101,7 +112,7 @@ impl Lowering<'_> {
             Rel::Expand { input, columns, copies } => self.expand(input, columns, copies, needed),
             Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
-            Rel::Union { inputs, columns } => self.union(inputs, columns, needed),
+            Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
     }
@@ -259,7 +270,8 @@ impl Lowering<'_> {
                 distinct: call.distinct,
                 args,
                 filter,
-                input: call.args.first().map(|arg| arg.data_type().clone()),
+                inputs: call.args.iter().map(|arg| arg.data_type().clone()).collect(),
+                setting: call.setting.clone(),
                 output: call.output.clone(),
             });
         }
@@ -277,6 +289,7 @@ impl Lowering<'_> {
                 (&aggregate.input, WindowSpec::Attached { start, end }, time)
             }
         };
+        calls.iter().try_for_each(|call| check_merges(call, &spec))?;
         let input = self.lower(input_rel, &inputs.exprs, &inputs.names)?;
         let output = &self.arena.windows[aggregate.output];
         let mut columns: Vec<ColumnId> = aggregate.keys.iter().map(|(id, _)| *id).collect();
@@ -380,6 +393,29 @@ fn define(expr: &Expr, defined: &[(ColumnId, Expr)]) -> Expr {
     rewrite(expr, &mut |node| match node {
         Expr::Column { index, .. } => defined.iter().find(|(id, _)| id == index).map(|(_, expr)| expr.clone()),
         _ => None,
+    })
+}
+
+/// Refuses what cannot be put together from the slices of a window, or from sessions that merge.
+fn check_merges(call: &Call, window: &WindowSpec) -> Result<()> {
+    let name = match window {
+        WindowSpec::Tumble { .. } | WindowSpec::Attached { .. } => return Ok(()),
+        WindowSpec::Hop { .. } => "HOP",
+        WindowSpec::Cumulate { .. } => "CUMULATE",
+        WindowSpec::Session { .. } => "SESSION",
+    };
+    if call.kind.merges() {
+        return Ok(());
+    }
+    let error =
+        Error::script(format!("{} cannot be computed in the windows of {name}; Flink refuses it too", call.kind));
+    let error = error.help(match window {
+        WindowSpec::Session { .. } => "ARRAY_AGG(x) gives all values in the order of arrival",
+        _ => "filter by window_start in a subquery: then each window takes its rows by itself",
+    });
+    Err(match &call.place {
+        Some(place) => error.at_place(place.clone()),
+        None => error,
     })
 }
 

@@ -17,8 +17,8 @@ use super::statement::last_name;
 use super::text::{keyword_before, place_of};
 use super::unnest;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::expr::{Expr, resolve};
-use crate::types::{DataType, Type};
+use crate::expr::{Expr, Scalar, resolve};
+use crate::types::{DataType, RowKind, Type};
 
 /// How deep views and subqueries may stand in each other.
 const DEPTH_LIMIT: usize = 64;
@@ -167,10 +167,36 @@ impl Binder<'_> {
         let scope =
             Scope { columns: names.map(|(named, id)| Named { qualifier: None, name: named.name, id: *id }).collect() };
         let mut inputs = Vec::new();
+        let changes = left.rel.row_kind().is_some() || right.rel.row_kind().is_some();
+        let kind = changes.then(|| self.kind_column());
         for (rel, ids) in [(left.rel, left_ids), (right.rel, right_ids)] {
-            inputs.push(self.cast_columns(rel, &ids, &types)?);
+            let (mut rel, mut ids) = self.cast_columns(rel, &ids, &types)?;
+            if changes {
+                ids.push(self.kind_of(&mut rel));
+            }
+            inputs.push((rel, ids));
         }
-        Ok(Relation { rel: Rel::Union { inputs, columns }, scope })
+        columns.extend(kind);
+        Ok(Relation { rel: Rel::Union { inputs, columns, kind }, scope })
+    }
+
+    /// A new column for the kinds of rows.
+    pub(super) fn kind_column(&mut self) -> ColumnId {
+        let field = RowKind::field();
+        self.arena.add(field.name, field.data_type, false)
+    }
+
+    /// The column with the kinds of the relation's rows, which are insertions if it has none yet.
+    fn kind_of(&mut self, rel: &mut Rel) -> ColumnId {
+        if let Some(kind) = rel.row_kind() {
+            return kind;
+        }
+        let id = self.kind_column();
+        let insertion = Scalar::Int(i64::from(RowKind::Insert.code()));
+        let insertion = Expr::literal(insertion, RowKind::field().data_type);
+        let input = std::mem::replace(rel, Rel::Union { inputs: Vec::new(), columns: Vec::new(), kind: None });
+        *rel = Rel::Project { input: Box::new(input), defined: vec![(id, insertion)] };
+        id
     }
 
     /// Columns that are start or end of the same kind of window on both sides stay so.

@@ -288,9 +288,9 @@ fn parse_bare(parser: &mut Parser<'_>, key: bool) -> String {
 }
 
 fn parse_set(parser: &mut Parser<'_>) -> Parsed<Statement> {
-    let span = parser.expect_keyword(Keyword::SET)?.span;
+    parser.expect_keyword_is(Keyword::SET)?;
     if parser.peek_token_ref().token == Token::EOF {
-        return unsupported("SET without a key", span);
+        return Ok(Statement::Ask(Inquiry::Settings));
     }
     let key_span = parser.peek_token().span;
     let key = parse_key(parser)?;

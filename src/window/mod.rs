@@ -24,6 +24,7 @@ mod attached;
 mod deadlines;
 mod grids;
 mod hop;
+mod merge_order;
 mod output;
 mod rows;
 mod session;

@@ -299,7 +299,7 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
             Scalar::Binary(bytes) => Arc::new(BinaryArray::from(vec![bytes.as_slice()])),
             _ => return Err(mismatch()),
         },
-        Type::Null | Type::Array(_) | Type::Map(..) | Type::Row(_) => return Err(mismatch()),
+        Type::Null | Type::Array(_) | Type::Map(..) | Type::Multiset(_) | Type::Row(_) => return Err(mismatch()),
     })
 }
 

@@ -105,7 +105,7 @@ fn printf(args: &mut Args) -> Result<Expr> {
     let mut all = vec![args.text()?];
     while args.is_left() {
         let arg = args.take();
-        if matches!(kind_of(&arg), Type::Array(_) | Type::Map(..) | Type::Row(_)) || is_bytes(kind_of(&arg)) {
+        if kind_of(&arg).is_nested() || is_bytes(kind_of(&arg)) {
             return Err(Error::unsupported(format!("PRINTF of {}", kind_of(&arg))).help("CAST it to STRING"));
         }
         all.push(arg);

@@ -66,6 +66,11 @@ fn spell(data_type: &DataType, long: bool, text: &mut String) {
             spell(element, long, text);
             text.push('>');
         }
+        Type::Multiset(element) => {
+            text.push_str("MULTISET<");
+            spell(element, long, text);
+            text.push('>');
+        }
         Type::Map(key, value) => {
             text.push_str("MAP<");
             spell(key, long, text);

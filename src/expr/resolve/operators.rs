@@ -101,10 +101,6 @@ fn comparable(left: &Type, right: &Type) -> Option<Type> {
     }
 }
 
-fn is_nested(kind: &Type) -> bool {
-    matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_))
-}
-
 /// Brings both sides of a comparison to types that the kernel takes.
 fn align(operator: &str, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
     let (a, b) = (kind_of(&left).clone(), kind_of(&right).clone());
@@ -149,7 +145,7 @@ fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result
     }
     if matches!(operator, Compare::Equal | Compare::NotEqual) {
         refuse_text_with_number(&left, &right)?;
-    } else if is_nested(kind_of(&left)) || is_nested(kind_of(&right)) {
+    } else if kind_of(&left).is_nested() || kind_of(&right).is_nested() {
         return Err(cannot_apply(spelling, &[&left, &right]).help("ROW, ARRAY and MAP have no order, only = and <>"));
     }
     let (left, right) = align(spelling, left, right)?;
