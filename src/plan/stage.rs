@@ -67,6 +67,7 @@ impl StageSpec {
     pub fn set(&self) -> Option<usize> {
         match self {
             StageSpec::Aggregate(spec) => spec.set,
+            StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
         }
     }
 
