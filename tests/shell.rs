@@ -75,6 +75,31 @@ fn rows_are_shown_as_flinks_client_shows_them() {
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
 }
 
+/// The table is what Flink 2.3.0 printed.
+#[test]
+fn values_of_all_kinds_look_as_in_flink() {
+    let row = r#"{"d":1.5,"b":true,"n":3.14,"a":[1,2,null],"r":{"x":1,"y":"q"},"m":{"a":1},"y":"aGVsbG8="}"#;
+    let row = format!("{row}\n{{\"r\":{{\"x\":null,\"y\":null}}}}\n");
+    let folder = folder();
+    std::fs::write(folder.path().join("all.json"), row).expect("a writable folder");
+    let statements = "CREATE TABLE t (d DOUBLE, b BOOLEAN, n DECIMAL(4, 2), a ARRAY<INT>, r ROW<x INT, y STRING>, \
+        m MAP<STRING, INT>, y BYTES) WITH ('connector' = 'filesystem', 'path' = 'all.json', 'format' = 'json');\n\
+        SET 'table.display.max-column-width' = '15';\nSELECT * FROM t;";
+    let output = piped(folder.path(), &["-q"], statements);
+    assert_eq!(
+        timeless(&text(&output.stdout)),
+        "+----+-----------------+--------+--------+-----------------+-----------------+-----------------+-----------------+\n\
+         | op |               d |      b |      n |               a |               r |               m |               y |\n\
+         +----+-----------------+--------+--------+-----------------+-----------------+-----------------+-----------------+\n\
+         | +I |             1.5 |   TRUE |   3.14 |    [1, 2, NULL] |          (1, q) |           {a=1} |   x'68656c6c6f' |\n\
+         | +I |          <NULL> | <NULL> | <NULL> |          <NULL> |    (NULL, NULL) |          <NULL> |          <NULL> |\n\
+         +----+-----------------+--------+--------+-----------------+-----------------+-----------------+-----------------+\n\
+         Received a total of 2 rows\n",
+        "{}",
+        text(&output.stderr)
+    );
+}
+
 #[test]
 fn the_first_failing_statement_ends_a_script() {
     let folder = folder();
@@ -159,9 +184,12 @@ struct Terminal {
 impl Terminal {
     /// `None`, with a word about it, where there is no `script`.
     fn start(term: &str) -> Option<Terminal> {
-        let folder = folder();
+        Terminal::start_with(term, folder(), "")
+    }
+
+    fn start_with(term: &str, folder: TempDir, args: &str) -> Option<Terminal> {
         let spawned = Command::new("script")
-            .args(["-qfec", &format!("'{}' sql", env!("CARGO_BIN_EXE_transom")), "/dev/null"])
+            .args(["-qfec", &format!("'{}' sql {args}", env!("CARGO_BIN_EXE_transom")), "/dev/null"])
             .current_dir(folder.path())
             .env("TERM", term)
             .env("NO_COLOR", "1")
@@ -170,7 +198,9 @@ impl Terminal {
             .stdout(Stdio::piped())
             .spawn();
         let Ok(mut child) = spawned else {
-            eprintln!("skipped: there is no program 'script' (of util-linux) to give the shell a terminal");
+            let why = "there is no program 'script' (of util-linux) to give the shell a terminal";
+            assert!(std::env::var_os("TRANSOM_PEERS_REQUIRED").is_none(), "{why}");
+            eprintln!("skipped: {why}");
             return None;
         };
         let mut output = child.stdout.take().expect("a pipe");
@@ -205,9 +235,13 @@ impl Terminal {
 
     fn leave(mut self) -> TempDir {
         self.send("QUIT;\r");
-        let status = self.child.wait().expect("the shell ends");
-        assert_eq!(status.code(), Some(0));
+        assert_eq!(self.code(), Some(0));
         self.folder
+    }
+
+    /// Waits for the end; the exit code.
+    fn code(&mut self) -> Option<i32> {
+        self.child.wait().expect("the shell ends").code()
     }
 }
 
@@ -263,4 +297,34 @@ fn tab_completes_the_columns_of_a_table() {
     terminal.wait("Received a total of 2 rows");
     terminal.wait("Transom SQL> ");
     terminal.leave();
+}
+
+#[test]
+fn ctrl_c_ends_a_file_of_statements() {
+    let folder = folder();
+    let script = format!("{ENDLESS}SELECT k FROM g;\nSELECT 'not run' FROM g;");
+    std::fs::write(folder.path().join("job.sql"), script).expect("a writable folder");
+    let Some(mut terminal) = Terminal::start_with("xterm", folder, "-f job.sql") else { return };
+    terminal.wait("| +I |");
+    terminal.send("\x03");
+    assert_eq!(terminal.code(), Some(130));
+    assert!(!terminal.shown.lock().expect("a lock").contains("not run"));
+}
+
+#[test]
+fn statements_from_a_pipe_run_when_they_are_complete() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_transom"))
+        .args(["sql", "-q"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(b"SHOW\nTABLES;\nSHOW").expect("an open pipe");
+    let mut answer = [0; 10];
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut answer).expect("an answer");
+    assert_eq!(&answer, b"Empty set\n");
+    stdin.write_all(b" VIEWS").expect("an open pipe");
+    drop(stdin);
+    assert_eq!(text(&child.wait_with_output().expect("the binary ends").stdout), "Empty set\n");
 }

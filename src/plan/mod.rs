@@ -6,6 +6,8 @@ mod files;
 
 mod datagen;
 mod nexmark;
+mod rank;
+mod rows;
 mod stage;
 
 use crate::aggregate::AggregateCall;
@@ -20,6 +22,8 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use nexmark::{Entity, NexmarkSpec};
+pub use rank::{RankSpec, SortKey};
+pub use rows::{KeepFirstSpec, SessionRowsSpec};
 pub use stage::{Lateness, StageSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
@@ -47,7 +51,7 @@ pub enum Node {
         exprs: Vec<Expr>,
         schema: Schema,
     },
-    /// A window function without aggregation: each row once for each of its windows, drops nothing.
+    /// A window function without aggregation, but SESSION: each row once for each of its windows, drops nothing.
     /// Appends window_start, window_end, window_time to the input's columns.
     AssignWindows {
         input: Box<Node>,

@@ -1,12 +1,15 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{WindowAggregateSpec, WindowSpec};
+use super::{KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Rank(RankSpec),
+    SessionRows(SessionRowsSpec),
+    KeepFirst(KeepFirstSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -27,6 +30,9 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Rank(spec) => &spec.schema,
+            StageSpec::SessionRows(spec) => &spec.schema,
+            StageSpec::KeepFirst(spec) => &spec.schema,
         }
     }
 
@@ -35,6 +41,9 @@ impl StageSpec {
     pub fn keys(&self, _side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Rank(spec) => &spec.dealt_by,
+            StageSpec::SessionRows(spec) => &spec.keys,
+            StageSpec::KeepFirst(spec) => &spec.keys,
         }
     }
 
@@ -43,6 +52,14 @@ impl StageSpec {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
+            // The rows' own windows decide; no time column is looked at.
+            StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
+            StageSpec::SessionRows(spec) => {
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            StageSpec::KeepFirst(spec) => {
+                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
+            }
         }
     }
 
@@ -50,6 +67,7 @@ impl StageSpec {
     pub fn set(&self) -> Option<usize> {
         match self {
             StageSpec::Aggregate(spec) => spec.set,
+            StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -57,6 +75,9 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Rank(spec) => Some(&spec.window),
+            StageSpec::SessionRows(spec) => Some(&spec.window),
+            StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -64,11 +85,17 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Rank(spec) => spec.ordered,
+            StageSpec::SessionRows(spec) => spec.ordered,
+            StageSpec::KeepFirst(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Rank(spec) => spec.ordered = true,
+            StageSpec::SessionRows(spec) => spec.ordered = true,
+            StageSpec::KeepFirst(spec) => spec.ordered = true,
         }
     }
 }

@@ -41,6 +41,11 @@ impl Binder<'_> {
                 .help("aggregates belong into SELECT and HAVING; compute one in a subquery to filter by it"));
         }
         let kind = aggregate::kind_of(name)?;
+        if kind == AggregateKind::ApproxCountDistinct && self.settings.is_streaming() {
+            return Err(Error::script("APPROX_COUNT_DISTINCT does not exist in streaming mode, in Flink").help(
+                "take COUNT(DISTINCT x); or leave out SET 'execution.runtime-mode', and it counts approximately",
+            ));
+        }
         let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
         let mut inner = Context::new(context.scope, "the argument of an aggregate function");
         let clauses = self.aggregate_clauses(name, function, list, &mut inner)?;
@@ -139,8 +144,8 @@ impl Binder<'_> {
 
     /// Flink takes an ORDER BY here and does not look at it.
     pub(super) fn warn_of_order(&mut self, name: &str) {
-        let warning =
-            format!("the ORDER BY in {name} has no effect, as in Flink: values come in the order of arrival.");
+        let instead = if name == "ARRAY_AGG" { "; sort the result with ARRAY_SORT" } else { "" };
+        let warning = format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival{instead}.");
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use super::render;
-use crate::aggregate::AggregateCall;
+use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, JobPlan, KeepFirstSpec, Node, RankSpec, ScanSpec, SessionRowsSpec, SinkConnector, SinkSpec, SourceSpec,
+    StageSpec, WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
 
@@ -69,6 +70,9 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Rank(spec) => rank(text, depth, &inputs[0], spec, config),
+            StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
+            StageSpec::KeepFirst(spec) => keep_first(text, depth, &inputs[0], spec, config),
         },
         Node::Expand { input, copies, schema } => {
             line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
@@ -178,9 +182,7 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
         _ => "slice operator",
     };
     line(text, depth, &format!("WindowAggregate ({operator})"));
-    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
-    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
-    line(text, depth + 1, &format!("keys: {keys}"));
+    key_line(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
     line(text, depth + 1, &format!("slices: {}", slices(&spec.window)));
     let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
@@ -198,12 +200,67 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
     );
 }
 
+fn rank(text: &mut String, depth: usize, input: &Node, spec: &RankSpec, config: &Config) {
+    let wanted = if spec.first == 1 { spec.last.to_string() } else { format!("{} to {}", spec.first, spec.last) };
+    line(text, depth, &format!("WindowTopN (rows {wanted} of each window and key)"));
+    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, shards share the windows".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+    line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
+    let order = spec.order.iter().map(|key| {
+        let direction = if key.descending { " DESC" } else { "" };
+        let nulls = match (key.descending, key.nulls_first) {
+            (false, false) => " NULLS LAST",
+            (true, true) => " NULLS FIRST",
+            _ => "",
+        };
+        format!("{}{direction}{nulls}", source(input, key.column))
+    });
+    line(text, depth + 1, &format!("order: {}", order.collect::<Vec<_>>().join(", ")));
+    let first = if spec.last_wins { "the last to arrive" } else { "the first to arrive" };
+    line(text, depth + 1, &format!("of equal rows: {first}"));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+}
+
+fn key_line(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
+    let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+}
+
+fn session_rows(text: &mut String, depth: usize, input: &Node, spec: &SessionRowsSpec, config: &Config) {
+    line(text, depth, "SessionRows (keeps rows until their session ends)");
+    key_line(text, depth, input, &spec.keys);
+    line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
+    let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
+    line(text, depth + 1, &format!("time column: {}{zone}", column(&spec.input, spec.time)));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+}
+
+fn keep_first(text: &mut String, depth: usize, input: &Node, spec: &KeepFirstSpec, config: &Config) {
+    line(text, depth, "Deduplicate (keeps the first row of each key)");
+    key_line(text, depth, input, &spec.keys);
+    line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+}
+
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut suffix = "";
+    match &call.setting {
+        Setting::None => {}
+        Setting::IgnoreNulls => suffix = " IGNORE NULLS",
+        Setting::Separator(text) => args.push(format!("'{}'", text.replace('\'', "''"))),
+        Setting::Fractions { values, list } => {
+            let values = values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            args.insert(1, if *list { format!("ARRAY[{values}]") } else { values });
+        }
+        Setting::Bins { low, high, count } => args.push(format!("{low}, {high}, {count}")),
+    }
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{}({distinct}{args}){filter}", call.kind)
+    format!("{}({distinct}{args}){suffix}{filter}", call.kind)
 }
 
 fn windows(window: &WindowSpec, input: &Schema) -> String {

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
+use super::rank::Rank;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
@@ -45,7 +46,6 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
-    pub place: Option<Place>,
 }
 
 /// All columns and windows of a statement.
@@ -53,6 +53,8 @@ pub(super) struct Window {
 pub(super) struct Arena {
     pub columns: Vec<Column>,
     pub windows: Vec<Window>,
+    /// Columns that stand for the result of a ROW_NUMBER.
+    pub ranks: Vec<ColumnId>,
 }
 
 impl Arena {
@@ -97,6 +99,8 @@ pub(super) enum Rel {
     },
     Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
+    /// ROW_NUMBER: adds the number.
+    Rank(Box<Rank>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
@@ -162,7 +166,7 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
             Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
@@ -172,7 +176,7 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Expand { input, .. }
@@ -190,6 +194,7 @@ impl Rel {
             | Rel::Expand { input, .. }
             | Rel::Window { input, .. } => input.table(),
             Rel::Unnest(unnest) => unnest.input.table(),
+            Rel::Rank(rank) => rank.input.table(),
             Rel::Aggregate(_) | Rel::Union { .. } | Rel::OneRow => None,
         }
     }

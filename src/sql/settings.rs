@@ -227,6 +227,11 @@ impl Settings {
         keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
     }
 
+    /// The script asks for streaming by name.
+    pub(super) fn is_streaming(&self) -> bool {
+        self.values.get("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("streaming"))
+    }
+
     /// Sets a key that is accepted without effect.
     pub(super) fn ignore(&mut self, key: &str) {
         if !self.config.ignored.iter().any(|name| name == key) {
@@ -276,6 +281,13 @@ impl Settings {
             RESULT_MODE => {
                 if !["table", "changelog", "tableau"].contains(&value.to_ascii_lowercase().as_str()) {
                     return Err(invalid(key, value, "tableau, changelog or table"));
+                }
+                self.ignore(key);
+                Ok(())
+            }
+            "table.display.max-column-width" | "sql-client.display.max-column-width" => {
+                if !value.trim().parse::<usize>().is_ok_and(|width| width > 0) {
+                    return Err(invalid(key, value, "a whole number from 1 on"));
                 }
                 self.ignore(key);
                 Ok(())

@@ -28,12 +28,11 @@ impl Accumulator for ApproxCountDistinct {
         self.sketches.resize(groups, HyperLogLog::default());
     }
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
-        let [values] = args else { return Err(Error::internal("a count of other than one argument")) };
-        let (rows, values) = pass(values, filter, false)?;
-        let mut hashes = Vec::with_capacity(rows.len());
-        self.encoder.encode(&[values], rows.len())?.hash_into(&mut hashes);
-        for (row, hash) in rows.into_iter().zip(hashes) {
-            self.sketches[groups[row as usize] as usize].add(hash);
+        let (groups, values) = pass(groups, args, filter, false)?;
+        let mut hashes = Vec::with_capacity(groups.len());
+        self.encoder.encode(&values, groups.len())?.hash_into(&mut hashes);
+        for (group, hash) in groups.into_iter().zip(hashes) {
+            self.sketches[group as usize].add(hash);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! DISTINCT: an exact set of (group, value) before an accumulator.
+//! DISTINCT: an exact set of (group, arguments) before an accumulator.
 
 use std::any::Any;
 
@@ -14,8 +14,7 @@ use crate::types::DataType;
 /// Empty accumulators for all calls of one operator.
 ///
 /// # Errors
-/// Unsupported for DISTINCT over types that cannot be compared, and over several columns; internal for types that
-/// `resolve` does not give.
+/// Unsupported for DISTINCT over types that cannot be compared; internal for types that `resolve` does not give.
 pub fn accumulators(calls: &[AggregateCall]) -> Result<Vec<Box<dyn Accumulator>>> {
     use AggregateKind::{ApproxCountDistinct as Approx, Collect, FirstValue, LastValue, Max, Min};
     let rewritten = is_rewritten(calls);
@@ -25,11 +24,10 @@ pub fn accumulators(calls: &[AggregateCall]) -> Result<Vec<Box<dyn Accumulator>>
             (Approx, [input]) => Ok(Box::new(ApproxCountDistinct::new(input)?)),
             // The smallest, the largest, the first and the last of a set need no set.
             (Min | Max | FirstValue | LastValue, _) => accumulator(call, rewritten),
-            (_, [input]) if call.distinct => {
+            (_, [_, ..]) if call.distinct => {
                 let nulls = call.kind == AggregateKind::ArrayAgg && call.setting != Setting::IgnoreNulls;
-                Ok(Box::new(Distinct::new(input, nulls, accumulator(call, rewritten)?)?))
+                Ok(Box::new(Distinct::new(&call.inputs, nulls, accumulator(call, rewritten)?)?))
             }
-            (_, [_, _, ..]) if call.distinct => Err(Error::unsupported("DISTINCT over several columns")),
             _ => accumulator(call, rewritten),
         }
     };
@@ -45,12 +43,13 @@ struct Distinct {
 }
 
 impl Distinct {
-    fn new(input: &DataType, nulls: bool, inner: Box<dyn Accumulator>) -> Result<Self> {
-        Ok(Distinct { sets: Sets::new(input.kind.to_arrow())?, nulls, inner })
+    fn new(inputs: &[DataType], nulls: bool, inner: Box<dyn Accumulator>) -> Result<Self> {
+        let types: Vec<_> = inputs.iter().map(|input| input.kind.to_arrow()).collect();
+        Ok(Distinct { sets: Sets::new(&types)?, nulls, inner })
     }
 
     /// Adds values to the groups' sets; those that are new go on to the inner accumulator.
-    fn insert(&mut self, groups: &[u32], values: &ArrayRef) -> Result<()> {
+    fn insert(&mut self, groups: &[u32], values: &[ArrayRef]) -> Result<()> {
         let before = self.sets.len();
         let found = self.sets.insert(groups, values)?;
         // New entries are numbered in the order of their first rows.
@@ -64,7 +63,8 @@ impl Distinct {
             return Ok(());
         }
         let groups: Vec<u32> = fresh.iter().map(|&row| groups[row as usize]).collect();
-        self.inner.update(&groups, &[take(values, &fresh)?], None)
+        let values = values.iter().map(|column| take(column, &fresh)).collect::<Result<Vec<_>>>()?;
+        self.inner.update(&groups, &values, None)
     }
 }
 
@@ -74,9 +74,7 @@ impl Accumulator for Distinct {
         self.inner.resize(groups);
     }
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
-        let [values] = args else { return Err(Error::internal("DISTINCT of other than one argument")) };
-        let (rows, values) = pass(values, filter, self.nulls)?;
-        let groups: Vec<u32> = rows.iter().map(|&row| groups[row as usize]).collect();
+        let (groups, values) = pass(groups, args, filter, self.nulls)?;
         self.insert(&groups, &values)
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {

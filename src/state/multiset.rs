@@ -25,11 +25,11 @@ pub(super) struct Multiset {
 impl Multiset {
     pub(super) fn new(input: &DataType, distinct: bool) -> Result<Self> {
         let output = Type::Multiset(Box::new(input.clone())).to_arrow();
-        Ok(Multiset { sets: Sets::new(input.kind.to_arrow())?, counts: ArenaVec::new(), distinct, output })
+        Ok(Multiset { sets: Sets::new(&[input.kind.to_arrow()])?, counts: ArenaVec::new(), distinct, output })
     }
 
     /// Adds values, each as often as `times` says of its row.
-    fn add(&mut self, groups: &[u32], values: &ArrayRef, times: impl Fn(usize) -> i64) -> Result<()> {
+    fn add(&mut self, groups: &[u32], values: &[ArrayRef], times: impl Fn(usize) -> i64) -> Result<()> {
         let found = self.sets.insert(groups, values)?;
         self.counts.resize_zeroed(self.sets.len());
         for (row, entry) in found.into_iter().enumerate() {
@@ -45,9 +45,7 @@ impl Accumulator for Multiset {
         self.sets.resize(groups);
     }
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
-        let [values] = args else { return Err(Error::internal("COLLECT of other than one argument")) };
-        let (rows, values) = pass(values, filter, false)?;
-        let groups: Vec<u32> = rows.iter().map(|&row| groups[row as usize]).collect();
+        let (groups, values) = pass(groups, args, filter, false)?;
         self.add(&groups, &values, |_| 1)
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
@@ -83,7 +81,8 @@ impl Accumulator for Multiset {
             return Err(Error::data("the MULTISETs of one result column have more than 2^31 elements"));
         }
         let counts = self.counts.gather(&entries, |count| i32::try_from(count).unwrap_or(i32::MAX));
-        let columns: Vec<ArrayRef> = vec![self.sets.values(&entries)?, Arc::new(Int32Array::from(counts))];
+        let mut columns = self.sets.values(&entries)?;
+        columns.push(Arc::new(Int32Array::from(counts)));
         let map = StructArray::try_new(fields.clone(), columns, None).and_then(|pairs| {
             MapArray::try_new(field.clone(), OffsetBuffer::from_lengths(lengths), pairs, None, *sorted)
         });

@@ -1,8 +1,8 @@
-//! Sets of values, one for each group.
+//! Sets of values, one for each group. A value may be made of several columns.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use arrow::datatypes::DataType as ArrowType;
 
 use super::index::{KeyIndex, NONE};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// The different values of each group, NULL among them if it is added.
 pub(super) struct Sets {
-    /// Keys (set, value); an entry's number is its group in this index.
+    /// Keys (set, value …); an entry's number is its group in this index.
     entries: KeyIndex,
     /// The entries of a set form a list: the next one of each entry.
     next: ArenaVec<u32>,
@@ -27,8 +27,8 @@ pub(super) struct Sets {
 impl Sets {
     /// # Errors
     /// Unsupported for types that cannot be compared.
-    pub(super) fn new(values: ArrowType) -> Result<Self> {
-        let encoder = Arc::new(KeyEncoder::new(&[ArrowType::UInt32, values])?);
+    pub(super) fn new(values: &[ArrowType]) -> Result<Self> {
+        let encoder = Arc::new(KeyEncoder::new(&[&[ArrowType::UInt32], values].concat())?);
         Ok(Sets {
             entries: KeyIndex::new(encoder),
             next: ArenaVec::new(),
@@ -52,13 +52,14 @@ impl Sets {
 
     /// Adds a value to the set of each group. Gives the entry of each; new ones are numbered in the order of their
     /// first rows.
-    pub(super) fn insert(&mut self, groups: &[u32], values: &ArrayRef) -> Result<Vec<u32>> {
+    pub(super) fn insert(&mut self, groups: &[u32], values: &[ArrayRef]) -> Result<Vec<u32>> {
         let sets: Vec<u32> = groups.iter().map(|&group| self.sets[group as usize]).collect();
         self.find_or_insert(sets, values)
     }
 
-    fn find_or_insert(&mut self, sets: Vec<u32>, values: &ArrayRef) -> Result<Vec<u32>> {
-        let columns: [ArrayRef; 2] = [Arc::new(UInt32Array::from(sets.clone())), values.clone()];
+    fn find_or_insert(&mut self, sets: Vec<u32>, values: &[ArrayRef]) -> Result<Vec<u32>> {
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt32Array::from(sets.clone()))];
+        columns.extend_from_slice(values);
         let keys: EncodedKeys = self.entries.encoder().clone().encode(&columns, sets.len())?;
         let mut hashes = Vec::with_capacity(sets.len());
         keys.hash_into(&mut hashes);
@@ -90,8 +91,8 @@ impl Sets {
         entries[start..].reverse();
     }
 
-    pub(super) fn values(&self, entries: &[u32]) -> Result<ArrayRef> {
-        Ok(self.entries.decode(entries)?.swap_remove(1))
+    pub(super) fn values(&self, entries: &[u32]) -> Result<Vec<ArrayRef>> {
+        Ok(self.entries.decode(entries)?.split_off(1))
     }
 
     /// Gives the groups empty sets.
@@ -120,7 +121,7 @@ impl Sets {
         let old = UInt32Array::from(columns[0].to_data());
         let set_of = |entry: u32| live[old.value(entry as usize) as usize];
         let kept: Vec<u32> = numbers.into_iter().filter(|&entry| set_of(entry) != NONE).collect();
-        let values = take(&columns[1], &kept)?;
+        let values = columns[1..].iter().map(|column| take(column, &kept)).collect::<Result<Vec<_>>>()?;
         self.entries = KeyIndex::new(self.entries.encoder().clone());
         (self.next, self.heads, self.dead) = (ArenaVec::new(), ArenaVec::new(), 0);
         self.heads.resize(self.sets.len(), NONE);
@@ -138,16 +139,19 @@ pub(super) fn take(values: &ArrayRef, rows: &[u32]) -> Result<ArrayRef> {
         .map_err(|error| Error::internal(format!("taking rows: {error}")))
 }
 
-/// The rows that pass the filter, NULLs among them only if `nulls`; and their values.
+/// The groups of the rows that pass the filter, those with a NULL among them only if `nulls`; and their values.
 pub(super) fn pass(
-    values: &ArrayRef,
-    filter: Option<&arrow::array::BooleanArray>,
+    groups: &[u32],
+    values: &[ArrayRef],
+    filter: Option<&BooleanArray>,
     nulls: bool,
-) -> Result<(Vec<u32>, ArrayRef)> {
-    let passed = |row: usize| {
-        (nulls || values.is_valid(row)) && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
-    };
-    let rows: Vec<u32> = (0..values.len()).filter(|&row| passed(row)).map(|row| row as u32).collect();
-    let picked = if rows.len() == values.len() { values.clone() } else { take(values, &rows)? };
-    Ok((rows, picked))
+) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
+    let valid = |row: usize| nulls || values.iter().all(|column| column.is_valid(row));
+    let passed = |row: usize| valid(row) && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row));
+    let rows: Vec<u32> = (0..groups.len()).filter(|&row| passed(row)).map(|row| row as u32).collect();
+    if rows.len() == groups.len() {
+        return Ok((groups.to_vec(), values.to_vec()));
+    }
+    let picked = values.iter().map(|column| take(column, &rows)).collect::<Result<_>>()?;
+    Ok((rows.into_iter().map(|row| groups[row as usize]).collect(), picked))
 }

@@ -52,8 +52,8 @@ Of the shell itself:
   CLEAR     empties the screen
   QUIT      leaves, as do EXIT and Ctrl-D
 
-Tab completes names, the up arrow brings back what was typed before, Ctrl-R searches it. Ctrl-C clears what is
-typed, and ends a statement that runs.
+Tab completes names. The up arrow brings back what was typed before, Ctrl-R
+searches it. Ctrl-C clears what is typed, and ends a statement that runs.
 ";
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use transom::error::{Error, Result};
 
 /// Statements run, or are about to: the signal ends the one that runs.
 const RUNNING: u8 = 0;
-/// The line editor reads keys, Ctrl-C being one of them: a signal comes from outside and ends the shell.
-const EDITING: u8 = 1;
+/// Nothing runs: the signal ends the process. Where the line editor reads keys it comes from outside, for Ctrl-C is a key.
+const WAITING: u8 = 1;
 /// A terminal without a line editor reads a line: the signal clears what was typed.
 const READING: u8 = 2;
 
@@ -41,7 +41,7 @@ impl Interrupts {
                     let mut stdout = std::io::stdout();
                     let _ = write!(stdout, "\n{prompt}").and_then(|()| stdout.flush());
                 }
-                state => end(modes.take(), state == EDITING),
+                state => end(modes.take(), state == WAITING),
             }
         })
         .map_err(|error| Error::usage(format!("cannot listen for Ctrl-C: {error}")))
@@ -53,9 +53,9 @@ impl Interrupts {
         self.signals.store(0, Ordering::Relaxed);
     }
 
-    /// Reads keys with the line editor.
-    pub fn editing<R>(&self, read: impl FnOnce() -> R) -> R {
-        self.state.store(EDITING, Ordering::Relaxed);
+    /// Waits for statements, from the line editor or from a pipe.
+    pub fn waiting<R>(&self, read: impl FnOnce() -> R) -> R {
+        self.state.store(WAITING, Ordering::Relaxed);
         let read = read();
         self.state.store(RUNNING, Ordering::Relaxed);
         read
@@ -93,12 +93,12 @@ impl Drop for FoundModes {
     }
 }
 
-/// Ends the process. `modes`: how the terminal was; `editing`: the line editor has changed it.
-fn end(modes: Option<FoundModes>, editing: bool) -> ! {
-    drop(modes);
-    if editing {
+/// Ends the process. `modes`: how the terminal was, if statements are typed; `waiting`: the line editor has changed it.
+fn end(modes: Option<FoundModes>, waiting: bool) -> ! {
+    if modes.is_some() && waiting {
         // Pasted text comes without marks again.
         let _ = anstream::stderr().write_all(b"\x1b[?2004l\n");
     }
+    drop(modes);
     std::process::exit(130);
 }

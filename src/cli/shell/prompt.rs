@@ -73,7 +73,7 @@ impl Prompt {
     pub fn read(&mut self, interrupts: &Interrupts) -> Result<Input> {
         let Some(editor) = &mut self.editor else { return read_plainly(interrupts) };
         let coloured = format!("\x1b[1m{PROMPT}\x1b[0m");
-        match interrupts.editing(|| editor.readline(&(PROMPT, coloured.as_str()))) {
+        match interrupts.waiting(|| editor.readline(&(PROMPT, coloured.as_str()))) {
             Ok(text) => {
                 self.remember(&text);
                 Ok(Input::Statements(text))

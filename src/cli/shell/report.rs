@@ -5,11 +5,12 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use anstyle::AnsiColor;
-use arrow::array::{Array, RecordBatch, StringArray};
+use arrow::array::{Array, AsArray, RecordBatch, StringArray};
 use transom::error::Result;
+use transom::expr::EvalContext;
 use transom::job::{JobSummary, Report, Snapshot};
 use transom::plan::{JobPlan, SinkConnector, SinkSpec};
-use transom::types::Schema;
+use transom::types::{Schema, Type};
 
 use super::tableau::{Tableau, WIDTH_DEFAULT, cell};
 use crate::cli::progress::Progress;
@@ -102,6 +103,20 @@ impl ShellReport {
     }
 }
 
+/// Every column as Flink's client shows it: as a text, bytes in hexadecimal digits.
+fn shown(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
+    let mut columns = texts(batch, schema, context)?;
+    for (index, field) in schema.fields.iter().enumerate() {
+        if let (Type::Binary(_) | Type::VarBinary(_), Some(bytes)) =
+            (&field.data_type.kind, batch.column(index).as_binary_opt::<i32>())
+        {
+            let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            columns[index] = bytes.iter().map(|bytes| bytes.map(|bytes| format!("x'{}'", digits(bytes)))).collect();
+        }
+    }
+    Ok(columns)
+}
+
 fn value(column: &StringArray, row: usize) -> Option<&str> {
     column.is_valid(row).then(|| column.value(row))
 }
@@ -147,7 +162,7 @@ impl Report for ShellReport {
         if select.rows == 0 && batch.num_rows() > 0 {
             self.results.raw(&select.tableau.header())?;
         }
-        let columns = texts(batch, &select.schema, self.results.context())?;
+        let columns = shown(batch, &select.schema, self.results.context())?;
         for row in 0..batch.num_rows() {
             let values = columns.iter().map(|column| value(column, row));
             let cells: Vec<String> = std::iter::once("+I".to_string()).chain(values.map(cell)).collect();

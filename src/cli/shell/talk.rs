@@ -90,7 +90,7 @@ impl<'s> Talk<'s> {
         let (mut done, mut lines_done, mut lines_read, mut number) = (0, 0, 0, 0);
         loop {
             let mut line = Vec::new();
-            let read = lines.read_until(b'\n', &mut line);
+            let read = self.interrupts.waiting(|| lines.read_until(b'\n', &mut line));
             let last = read.map_err(|error| Error::io("read from", "stdin", error))? == 0;
             let line = script_text(line, &script.options.file, lines_read + 1)?;
             let line = if lines_read == 0 { line.trim_start_matches('\u{feff}') } else { &line };
@@ -123,7 +123,7 @@ impl<'s> Talk<'s> {
     pub fn terminal(&mut self, prompt: &mut Prompt) -> Result<(), Failed> {
         if !self.quiet {
             say(&format!(
-                "Transom {}, with the SQL of Flink 2.3. HELP; tells what there is, QUIT; leaves.\n\n",
+                "Transom {}, with the SQL of Flink 2.3. HELP; tells more, QUIT; leaves.\n\n",
                 env!("CARGO_PKG_VERSION")
             ));
         }
@@ -182,8 +182,8 @@ impl<'s> Talk<'s> {
         for warning in &prepared.warnings {
             self.report.notice(warning);
         }
+        self.take_settings();
         let Some(statement) = prepared.statement else {
-            self.take_settings();
             if self.interactive {
                 self.report.info("Execute statement succeeded.");
             }
@@ -203,8 +203,9 @@ impl<'s> Talk<'s> {
 
     /// Lets the settings that concern the shell take effect.
     fn take_settings(&mut self) {
-        let width = WIDTH_SETTINGS.iter().find_map(|key| self.session.setting(key)).and_then(|text| text.parse().ok());
-        self.report.width_max = width.filter(|width| *width > 0).unwrap_or(WIDTH_DEFAULT);
+        let width =
+            WIDTH_SETTINGS.iter().find_map(|key| self.session.setting(key)).and_then(|text| text.trim().parse().ok());
+        self.report.width_max = width.unwrap_or(WIDTH_DEFAULT);
         let mode = self.session.setting(RESULT_MODE).unwrap_or_default().to_ascii_lowercase();
         if mode != self.mode && mode == "table" {
             let text = "the mode 'table' needs a screen of its own; rows are printed as in the mode 'tableau'";

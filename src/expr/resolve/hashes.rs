@@ -59,6 +59,9 @@ fn spell(data_type: &DataType, long: bool, text: &mut String) {
     match &data_type.kind {
         Type::VarChar(MAX_LENGTH) if long => text.push_str("VARCHAR(2147483647)"),
         Type::VarBinary(MAX_LENGTH) if long => text.push_str("VARBINARY(2147483647)"),
+        Type::TimestampLtz(digits) if long => {
+            let _ = write!(text, "TIMESTAMP({digits}) WITH LOCAL TIME ZONE");
+        }
         Type::IntervalDaySecond => text.push_str("INTERVAL SECOND(3)"),
         Type::IntervalYearMonth => text.push_str("INTERVAL MONTH"),
         Type::Array(element) => {

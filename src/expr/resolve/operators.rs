@@ -55,14 +55,18 @@ pub(super) fn arithmetic(operator: &str, left: Expr, right: Expr) -> Result<Expr
         "/" => Arithmetic::Divide,
         _ => Arithmetic::Remainder,
     });
+    // The remainder is smaller than the divisor, whose type it takes.
+    let divisor = (operator == "%" && b.is_integer()).then(|| b.clone());
     if let (Type::Decimal(..), Some(d1), Some(d2)) = (&common, decimal_of(a), decimal_of(b)) {
         let kind = decimal_result(operator, d1, d2);
         // MOD of integers by a DECIMAL too: both sides become DECIMALs of their own scale.
         let (left, right) = (convert(left, &Type::Decimal(d1.0, d1.1)), convert(right, &Type::Decimal(d2.0, d2.1)));
-        return Ok(strict(function, vec![left, right], kind));
+        let result = strict(function, vec![left, right], kind);
+        return Ok(match divisor.filter(|_| d1.1 == 0) {
+            Some(kind) => convert(result, &kind),
+            None => result,
+        });
     }
-    // The remainder is smaller than the divisor, whose type it takes.
-    let divisor = (operator == "%" && b.is_integer()).then(|| b.clone());
     let (left, right) = (convert(left, &common), convert(right, &common));
     let result = strict(function, vec![left, right], common);
     Ok(match divisor {
