@@ -107,7 +107,10 @@ fn stretch_of(zone: &TimeZone, instant: i64) -> Stretch {
     let offset = zone.to_offset(time);
     // Transitions that keep the offset (a new name, say) are no ends of stretches; `preceding` leaves its time out.
     let just_after = time.checked_add(jiff::SignedDuration::from_nanos(1)).unwrap_or(time);
-    let start = zone.preceding(just_after).next().map_or(i64::MIN, |change| change.timestamp().as_millisecond().saturating_add(cycles));
+    let start = zone
+        .preceding(just_after)
+        .next()
+        .map_or(i64::MIN, |change| change.timestamp().as_millisecond().saturating_add(cycles));
     let next = zone.following(time).find(|change| change.offset() != offset);
     Stretch {
         start,

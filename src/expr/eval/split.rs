@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayBuilder, ArrayRef, StringBuilder};
 use regex::Regex;
 
-use super::nested::{MapPicks, Picks};
 use super::java_regex;
+use super::nested::{MapPicks, Picks};
 use super::value::{Read, Value, texts};
 use crate::error::{Error, Result};
 use crate::types::Type;

@@ -423,10 +423,9 @@ fn ltz_of_text(
         };
         Ok(match &mut zones {
             None => moment,
-            Some(zones) => moment.zip(zones.at(row)).map(|(moment, zone)| Moment {
-                millis: zone::from_local(zone, moment.millis),
-                ..moment
-            }),
+            Some(zones) => moment
+                .zip(zones.at(row))
+                .map(|(moment, zone)| Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
         })
     })
 }

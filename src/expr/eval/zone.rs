@@ -105,7 +105,8 @@ pub(super) fn offset_ms(zone: &TimeZone, millis: i64) -> i64 {
         return 0;
     }
     // Before the years that a timestamp may have, the nearest one's offset stands in.
-    let seconds = (millis - cycles_ms(millis)).div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    let seconds =
+        (millis - cycles_ms(millis)).div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(seconds).map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000)
 }
 

@@ -235,9 +235,8 @@ fn items(chars: &mut Peekable<Chars<'_>>, optional: bool) -> Result<Vec<Item>, S
 
 /// A letter that comes `count` times.
 fn field(letter: char, count: usize) -> Result<Item, String> {
-    let number = |fewest, most, sign| {
-        Ok(Item::Number { letter, count, width: Width { fewest, most, sign, behind: 0 } })
-    };
+    let number =
+        |fewest, most, sign| Ok(Item::Number { letter, count, width: Width { fewest, most, sign, behind: 0 } });
     let too_many = || Err(format!("{letter} comes {count} times"));
     match letter {
         'y' | 'u' | 'Y' if count == 2 => number(2, 2, Sign::None),

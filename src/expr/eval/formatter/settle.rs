@@ -255,7 +255,8 @@ fn of_day(fields: &mut Fields) -> Option<()> {
         (Field::Second, nanos / 1_000_000_000 % 60),
         (Field::Nano, nanos % 1_000_000_000),
     ];
-    let fits = (0..DAY_MS * 1_000_000).contains(&nanos) && parts.iter().all(|(field, value)| fields.set(*field, *value));
+    let fits =
+        (0..DAY_MS * 1_000_000).contains(&nanos) && parts.iter().all(|(field, value)| fields.set(*field, *value));
     fits.then_some(())
 }
 

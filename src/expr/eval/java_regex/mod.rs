@@ -327,7 +327,9 @@ mod tests {
 
     #[test]
     fn what_java_refuses_is_no_pattern() {
-        for pattern in ["a**", "a{,2}", "a{3,2}", "{", "[&&]", "[a--b]", "(?P<n>a)", "(?<a_b>x)", r"\y", r"\p{Nope}", "("] {
+        for pattern in
+            ["a**", "a{,2}", "a{3,2}", "{", "[&&]", "[a--b]", "(?P<n>a)", "(?<a_b>x)", r"\y", r"\p{Nope}", "("]
+        {
             assert!(compile(pattern).unwrap().is_none(), "{pattern}");
         }
     }

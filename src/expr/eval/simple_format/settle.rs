@@ -98,11 +98,7 @@ pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
 
 /// Year (0 is 1 BC), month and day that Java's older classes show.
 pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
-    if days >= calendar::days_of(1582, 10, 15) {
-        calendar::date_of(days)
-    } else {
-        calendar::julian_parts(days)
-    }
+    if days >= calendar::days_of(1582, 10, 15) { calendar::date_of(days) } else { calendar::julian_parts(days) }
 }
 
 /// The year and number of a week: weeks begin on Sunday, the first one of a year holds January 1st. `year` is the
