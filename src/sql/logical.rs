@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use super::catalog::Table;
 use super::rank::Rank;
-use crate::aggregate::AggregateKind;
+use crate::aggregate::{AggregateKind, Setting};
+use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::WindowSpec;
 use crate::types::DataType;
@@ -88,6 +89,15 @@ pub(super) enum Rel {
         window: WindowId,
         time: ColumnId,
     },
+    /// One row without columns: what a query without FROM reads.
+    OneRow,
+    /// Adds columns to those of the input, in several copies of each row: a copy has one expression a column.
+    Expand {
+        input: Box<Rel>,
+        columns: Vec<ColumnId>,
+        copies: Vec<Vec<Expr>>,
+    },
+    Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
     /// ROW_NUMBER: adds the number.
     Rank(Box<Rank>),
@@ -95,7 +105,23 @@ pub(super) enum Rel {
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
         columns: Vec<ColumnId>,
+        /// That one of `columns` which says what each row does to the result, if the result changes.
+        kind: Option<ColumnId>,
     },
+}
+
+/// UNNEST: each row once for every element of a collection, with the element in new columns.
+#[derive(Debug, Clone)]
+pub(super) struct Unnest {
+    pub input: Rel,
+    pub collection: Expr,
+    /// One for an ARRAY, two for a MAP.
+    pub elements: Vec<ColumnId>,
+    pub ordinality: Option<ColumnId>,
+    /// Rows without elements stay.
+    pub outer: bool,
+    /// Which elements count; may read all columns.
+    pub condition: Option<Expr>,
 }
 
 /// A window aggregation. Only its own columns are visible above it.
@@ -118,26 +144,56 @@ pub(super) struct Call {
     pub distinct: bool,
     pub args: Vec<Expr>,
     pub filter: Option<Expr>,
+    pub setting: Setting,
+    pub place: Option<Place>,
     pub output: DataType,
+}
+
+impl Call {
+    /// The results of both are the same.
+    pub(super) fn computes_same(&self, other: &Call) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.args == other.args
+            && self.filter == other.filter
+            && self.setting == other.setting
+    }
 }
 
 impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) => None,
-            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
+            Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
+        }
+    }
+    /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
+    pub(super) fn row_kind(&self) -> Option<ColumnId> {
+        match self {
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Unnest(unnest) => unnest.input.row_kind(),
+            Rel::Union { kind, .. } => *kind,
         }
     }
     /// The table that the rows come from, for advice.
     pub(super) fn table(&self) -> Option<&Rc<Table>> {
         match self {
             Rel::Scan { table, .. } => Some(table),
-            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.table(),
+            Rel::Unnest(unnest) => unnest.input.table(),
             Rel::Rank(rank) => rank.input.table(),
-            Rel::Aggregate(_) | Rel::Union { .. } => None,
+            Rel::Aggregate(_) | Rel::Union { .. } | Rel::OneRow => None,
         }
     }
 }

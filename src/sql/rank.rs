@@ -278,11 +278,16 @@ fn is_number(rel: &Rel, column: ColumnId) -> bool {
         Rel::Filter { input, .. } => is_number(input, column),
         Rel::Project { input, defined } => below(defined, column).is_some_and(|column| is_number(input, column)),
         Rel::Rank(rank) => rank.column == column,
-        Rel::Union { inputs, columns } => columns
+        Rel::Union { inputs, columns, .. } => columns
             .iter()
             .position(|id| *id == column)
             .is_some_and(|at| inputs.iter().all(|(input, ids)| is_number(input, ids[at]))),
-        Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) => false,
+        Rel::Scan { .. }
+        | Rel::Window { .. }
+        | Rel::Aggregate(_)
+        | Rel::OneRow
+        | Rel::Expand { .. }
+        | Rel::Unnest(_) => false,
     }
 }
 
@@ -311,11 +316,16 @@ fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
             }
             Ok(())
         }
-        Rel::Union { inputs, columns } => {
+        Rel::Union { inputs, columns, .. } => {
             let at = columns.iter().position(|id| *id == column);
             inputs.iter_mut().try_for_each(|(input, ids)| at.map_or(Ok(()), |at| bound(input, ids[at], bounds)))
         }
-        Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) => Ok(()),
+        Rel::Scan { .. }
+        | Rel::Window { .. }
+        | Rel::Aggregate(_)
+        | Rel::OneRow
+        | Rel::Expand { .. }
+        | Rel::Unnest(_) => Ok(()),
     }
 }
 
@@ -335,11 +345,13 @@ impl Binder<'_> {
             Rel::Window { input, window, .. } if !of_window => {
                 self.arena.windows[*window].partition.is_some() || self.is_past(input, time)
             }
-            Rel::Union { inputs, columns } => columns
+            Rel::Union { inputs, columns, .. } => columns
                 .iter()
                 .position(|id| *id == time)
                 .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
-            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) => false,
+            Rel::Expand { input, .. } => self.is_past(input, time),
+            Rel::Unnest(unnest) => self.is_past(&unnest.input, time),
+            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::OneRow => false,
         }
     }
 }

@@ -26,6 +26,7 @@ mod grids;
 mod hop;
 mod keep_first;
 mod kept;
+mod merge_order;
 mod order;
 mod output;
 mod rank;
