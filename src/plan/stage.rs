@@ -63,6 +63,14 @@ impl StageSpec {
         }
     }
 
+    /// Input column with the number of the grouping set, of which 0 stands for the row in counts.
+    pub fn set(&self) -> Option<usize> {
+        match self {
+            StageSpec::Aggregate(spec) => spec.set,
+            StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
+        }
+    }
+
     /// The windows that the operator itself cuts, or the columns in which rows bring theirs.
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {

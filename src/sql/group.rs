@@ -83,7 +83,7 @@ impl Binder<'_> {
         };
         let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &calls));
         let ranks = ranks.collect::<Result<Vec<_>>>()?;
-        let aggregate = Aggregate { input: rel, window, output, keys, calls };
+        let aggregate = Aggregate { input: rel, window, output, keys, set: grouping.number, calls };
         let mut rel = Rel::Aggregate(Box::new(aggregate));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
@@ -391,7 +391,7 @@ impl Binder<'_> {
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
-        let aggregate = Aggregate { input: input.rel, window, output, keys, calls: Vec::new() };
+        let aggregate = Aggregate { input: input.rel, window, output, keys, set: None, calls: Vec::new() };
         Ok(Relation { rel: Rel::Aggregate(Box::new(aggregate)), scope: Scope { columns } })
     }
 }

@@ -133,6 +133,8 @@ pub(super) struct Aggregate {
     /// The same window as its output carries it.
     pub output: WindowId,
     pub keys: Vec<(ColumnId, Expr)>,
+    /// The key that is the number of the grouping set.
+    pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
 }
 

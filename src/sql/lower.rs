@@ -296,8 +296,10 @@ impl Lowering<'_> {
             let column = &self.arena.columns[*id];
             Field::new(&column.name, column.data_type.clone())
         });
+        let set = aggregate.keys.iter().position(|(id, _)| Some(*id) == aggregate.set);
         let spec = WindowAggregateSpec {
             window: spec,
+            set: set.map(|position| keys[position]),
             keys,
             time,
             zone: self.zone(&window.time_type.kind),

@@ -291,7 +291,8 @@ impl Columns {
         let (side, keys) = self.program.side(port);
         let others = self.program.others(port, routing.inputs);
         let deadlines = &mut self.deadlines[port];
-        self.findings.see_late(routing.step.split, &flow, deadlines, others)?;
+        let set = self.program.stages[self.program.ports[port].stage].spec.set();
+        self.findings.see_late(routing.step.split, (&flow, set), deadlines, others)?;
         for dealt in route::route(flow, keys, deadlines, self.program.groups, others)? {
             out.push(port, dealt.owner, Part { side, order: 0, times: Vec::new(), batch: dealt.batch });
         }
