@@ -2,8 +2,10 @@
 
 mod decimal;
 mod extreme;
+mod multiset;
 mod numeric;
 mod resolve;
+mod run;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -17,7 +19,8 @@ use arrow::buffer::BooleanBuffer;
 
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use resolve::{is_aggregate, names, resolve};
+pub use resolve::{is_aggregate, name_of, names, resolve};
+pub use run::{Run, Step};
 
 /// Which aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,6 +35,14 @@ pub enum AggregateKind {
     StddevSamp,
     VarPop,
     VarSamp,
+}
+
+impl AggregateKind {
+    /// Whether its accumulators of changes take rows out again.
+    pub fn takes_rows_back(self) -> bool {
+        use AggregateKind::{Avg, Count, Max, Min, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
+        matches!(self, Count | Sum | Avg | Min | Max | StddevPop | StddevSamp | VarPop | VarSamp)
+    }
 }
 
 /// One aggregate of a window operator, its inputs named by column of the operator's input.
@@ -63,6 +74,15 @@ pub trait Accumulator: Send {
     /// # Errors
     /// Internal if the values have another type than the call's input.
     fn update(&mut self, groups: &[u32], values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()>;
+
+    /// Takes rows one after the other: the results of their groups after each of them, of the call's output type. Only
+    /// accumulators for [`accumulator_of_changes`] take rows out again, and groups of these are not merged.
+    ///
+    /// # Errors
+    /// As [`Accumulator::update`] and [`Accumulator::result`].
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        run::one_by_one(self, run)
+    }
 
     /// Adds group `from[i]` of `other` to group `to[i]`. No group occurs twice in `to`.
     ///
@@ -196,6 +216,19 @@ pub fn accumulator(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accu
         StddevPop | StddevSamp | VarPop | VarSamp => {
             Ok(Box::new(variance::Variance::new(call.kind, &call.output.kind)))
         }
+    }
+}
+
+/// As [`accumulator`], for rows that are taken out again.
+///
+/// # Errors
+/// As [`accumulator`].
+pub fn accumulator_of_changes(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accumulator>> {
+    match (call.kind, &call.input) {
+        (AggregateKind::Min | AggregateKind::Max, Some(input)) if input.kind != Type::Null => {
+            Ok(Box::new(multiset::Multiset::new(call)?))
+        }
+        _ => accumulator(call, rewritten),
     }
 }
 

@@ -40,6 +40,11 @@ const OURS: &[(&str, AggregateKind)] = &[
     ("VAR_SAMP", AggregateKind::VarSamp),
 ];
 
+/// The SQL name of a function.
+pub fn name_of(kind: AggregateKind) -> &'static str {
+    OURS.iter().find(|(_, ours)| *ours == kind).map_or("", |(name, _)| name)
+}
+
 /// Highest precision of a DECIMAL, which sums and averages have.
 const PRECISION_MAX: u8 = 38;
 

@@ -1,12 +1,13 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{WindowAggregateSpec, WindowSpec};
+use super::{GroupAggregateSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Group(GroupAggregateSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -20,6 +21,8 @@ pub enum Lateness<'a> {
         /// The zone on whose clock windows are cut, where that makes a difference.
         zone: Option<&'a str>,
     },
+    /// None.
+    Never,
 }
 
 impl StageSpec {
@@ -27,6 +30,7 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Group(spec) => &spec.schema,
         }
     }
 
@@ -35,6 +39,7 @@ impl StageSpec {
     pub fn keys(&self, _side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Group(spec) => &spec.keys,
         }
     }
 
@@ -43,6 +48,7 @@ impl StageSpec {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
+            StageSpec::Group(_) => Lateness::Never,
         }
     }
 
@@ -50,6 +56,7 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Group(_) => None,
         }
     }
 
@@ -57,11 +64,21 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Group(spec) => spec.ordered,
+        }
+    }
+    /// Whether the operator is told where each of its rows stands among those of its block: in a column behind the
+    /// input's own.
+    pub fn wants_places(&self) -> bool {
+        match self {
+            StageSpec::Aggregate(_) => false,
+            StageSpec::Group(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Group(spec) => spec.ordered = true,
         }
     }
 }

@@ -6,7 +6,8 @@ use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, GroupAggregateSpec, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec,
+    WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
 
@@ -66,6 +67,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Group(spec) => group_aggregate(text, depth, &inputs[0], spec),
         },
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
@@ -153,24 +155,35 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
         _ => "slice operator",
     };
     line(text, depth, &format!("WindowAggregate ({operator})"));
-    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
-    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
-    line(text, depth + 1, &format!("keys: {keys}"));
+    keys(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
     line(text, depth + 1, &format!("slices: {}", slices(&spec.window)));
     let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
     line(text, depth + 1, &format!("time column: {}{zone}", column(&spec.input, spec.time)));
     line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
-    let calls = spec.aggregates.iter().enumerate().map(|(i, call)| {
-        let name = column(&spec.schema, spec.keys.len() + i);
-        format!("{name} = {}", aggregate_call(call, input))
-    });
+    aggregates(text, depth, input, &spec.aggregates, &spec.schema.fields[spec.keys.len()..]);
+}
+
+fn group_aggregate(text: &mut String, depth: usize, input: &Node, spec: &GroupAggregateSpec) {
+    line(text, depth, "GroupAggregate (no windows: every row may change a result)");
+    keys(text, depth, input, &spec.keys);
+    aggregates(text, depth, input, &spec.aggregates, &spec.schema.fields[spec.keys.len()..]);
+    let input = if spec.kind.is_some() { "rows that change" } else { "rows that are added" };
+    line(text, depth + 1, &format!("input: {input}; the state of a key is kept for good"));
+}
+
+fn keys(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
+    let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+}
+
+fn aggregates(text: &mut String, depth: usize, input: &Node, calls: &[AggregateCall], names: &[Field]) {
+    let calls =
+        calls.iter().zip(names).map(|(call, field)| format!("{} = {}", field.name, aggregate_call(call, input)));
     let calls: Vec<String> = calls.collect();
-    line(
-        text,
-        depth + 1,
-        &format!("aggregates: {}", if calls.is_empty() { "none".to_string() } else { calls.join(", ") }),
-    );
+    let calls = if calls.is_empty() { "none".to_string() } else { calls.join(", ") };
+    line(text, depth + 1, &format!("aggregates: {calls}"));
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {

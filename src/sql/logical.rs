@@ -88,6 +88,7 @@ pub(super) enum Rel {
         time: ColumnId,
     },
     Aggregate(Box<Aggregate>),
+    Group(Box<GroupAggregate>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
@@ -109,6 +110,20 @@ pub(super) struct Aggregate {
     pub calls: Vec<Call>,
 }
 
+/// An aggregation without a window, whose results change. Only its own columns are visible above it.
+#[derive(Debug, Clone)]
+pub(super) struct GroupAggregate {
+    pub input: Rel,
+    pub keys: Vec<(ColumnId, Expr)>,
+    pub calls: Vec<Call>,
+    /// What each row does to the result.
+    pub kind: ColumnId,
+    /// A row that changes nothing gives an update all the same.
+    pub repeats: bool,
+    /// What to do where nobody takes changes.
+    pub advice: &'static str,
+}
+
 /// An aggregate function over expressions of the input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
@@ -124,7 +139,7 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
@@ -136,6 +151,36 @@ impl Rel {
             Rel::Scan { .. } | Rel::Aggregate(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.row_kind(),
             Rel::Union { kind, .. } => *kind,
+            Rel::Group(group) => Some(group.kind),
+        }
+    }
+    /// What to do where nobody takes the changes of the result.
+    pub(super) fn advice(&self) -> Option<&'static str> {
+        match self {
+            Rel::Group(group) => Some(group.advice),
+            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.advice(),
+            Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.advice()),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Window { .. } => None,
+        }
+    }
+    /// The column that a column of this relation is a copy of, below all projections.
+    pub(super) fn origin(&self, id: ColumnId) -> Option<ColumnId> {
+        match self {
+            Rel::Filter { input, .. } => input.origin(id),
+            Rel::Project { input, defined } => match defined.iter().find(|(column, _)| *column == id) {
+                Some((_, Expr::Column { index, .. })) => input.origin(*index),
+                Some(_) => None,
+                None => input.origin(id),
+            },
+            _ => Some(id),
+        }
+    }
+    /// The columns that tell the rows of a changing result apart, where they are known.
+    pub(super) fn upsert_key(&self) -> Option<Vec<ColumnId>> {
+        match self {
+            Rel::Group(group) => Some(group.keys.iter().map(|(id, _)| *id).collect()),
+            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.upsert_key(),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Window { .. } | Rel::Union { .. } => None,
         }
     }
     /// The table that the rows come from, for advice.
@@ -143,7 +188,7 @@ impl Rel {
         match self {
             Rel::Scan { table, .. } => Some(table),
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
-            Rel::Aggregate(_) | Rel::Union { .. } => None,
+            Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } => None,
         }
     }
 }

@@ -30,6 +30,7 @@ pub mod table;
 mod tests;
 mod text;
 mod types;
+mod updating;
 mod window;
 
 use std::collections::BTreeMap;

@@ -109,10 +109,10 @@ impl Binder<'_> {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.query(query),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                if *op != SetOperator::Union || *set_quantifier != SetQuantifier::All {
-                    let name = if *op == SetOperator::Union { "UNION without ALL".to_string() } else { op.to_string() };
-                    let error = Error::unsupported(name)
-                        .help("UNION ALL is supported; remove duplicates with a window aggregate");
+                if *op != SetOperator::Union
+                    || matches!(set_quantifier, SetQuantifier::ByName | SetQuantifier::AllByName)
+                {
+                    let error = Error::unsupported(op.to_string()).help("UNION and UNION ALL are supported");
                     return Err(match place_of(right.span()) {
                         Some(place) => error.at_place(place),
                         None => error,
@@ -121,10 +121,11 @@ impl Binder<'_> {
                 let left = self.body(left)?;
                 let place = place_of(right.span());
                 let right = self.body(right)?;
-                self.union(left, right).map_err(|error| match place {
-                    Some(place) => error.at_place(place),
+                let union = self.union(left, right).map_err(|error| match &place {
+                    Some(place) => error.at_place(place.clone()),
                     None => error,
-                })
+                })?;
+                if *set_quantifier == SetQuantifier::All { Ok(union) } else { self.distinct(union, place) }
             }
             SetExpr::Values(_) => Err(Error::unsupported("VALUES")),
             SetExpr::Table(_) => Err(Error::unsupported("TABLE t as a query").help("write SELECT * FROM t")),
@@ -346,7 +347,8 @@ impl Binder<'_> {
             context.calls = Some(&mut calls);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
-                return Err(located(self.updating(&[], &input.rel), ast));
+                // All rows are one group.
+                return self.grouped_select(select, &[], input);
             }
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let id = match self.plain_column(ast, &input.scope) {

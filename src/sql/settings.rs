@@ -204,6 +204,11 @@ impl Settings {
         keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
     }
 
+    /// Whether state is to be kept for some time only.
+    pub(super) fn state_expires(&self) -> bool {
+        self.values.get("table.exec.state.ttl").and_then(|value| duration(value)).is_some_and(|time| time > 0)
+    }
+
     /// Sets a key that is accepted without effect.
     pub(super) fn ignore(&mut self, key: &str) {
         if !self.config.ignored.iter().any(|name| name == key) {

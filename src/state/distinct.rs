@@ -8,7 +8,9 @@ use arrow::datatypes::DataType as ArrowType;
 
 use super::index::{KeyIndex, NONE};
 use super::key::{EncodedKeys, KeyEncoder};
-use crate::aggregate::{Accumulator, AggregateCall, AggregateKind, accumulator, is_rewritten};
+use crate::aggregate::{
+    Accumulator, AggregateCall, AggregateKind, Run, Step, accumulator, accumulator_of_changes, is_rewritten,
+};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
 use crate::types::DataType;
@@ -18,9 +20,24 @@ use crate::types::DataType;
 /// # Errors
 /// Unsupported for DISTINCT over types that cannot be compared; internal for types that `resolve` does not give.
 pub fn accumulators(calls: &[AggregateCall]) -> Result<Vec<Box<dyn Accumulator>>> {
+    around(calls, accumulator)
+}
+
+/// As [`accumulators`], for rows that are taken out again.
+///
+/// # Errors
+/// As [`accumulators`].
+pub fn accumulators_of_changes(calls: &[AggregateCall]) -> Result<Vec<Box<dyn Accumulator>>> {
+    around(calls, accumulator_of_changes)
+}
+
+fn around(
+    calls: &[AggregateCall],
+    inner: fn(&AggregateCall, bool) -> Result<Box<dyn Accumulator>>,
+) -> Result<Vec<Box<dyn Accumulator>>> {
     let rewritten = is_rewritten(calls);
     let one = |call: &AggregateCall| -> Result<Box<dyn Accumulator>> {
-        let inner = accumulator(call, rewritten)?;
+        let inner = inner(call, rewritten)?;
         match &call.input {
             // The smallest and the largest of a set need no set.
             Some(input) if call.distinct && !matches!(call.kind, AggregateKind::Min | AggregateKind::Max) => {
@@ -42,6 +59,8 @@ struct Distinct {
     sets: ArenaVec<u32>,
     /// First entry of each set.
     heads: ArenaVec<u32>,
+    /// How often the value of each entry is there, where values are taken out again.
+    live: ArenaVec<u32>,
     /// Entries of sets that no group has any more.
     dead: usize,
     inner: Box<dyn Accumulator>,
@@ -55,6 +74,7 @@ impl Distinct {
             next: ArenaVec::new(),
             sets: ArenaVec::new(),
             heads: ArenaVec::new(),
+            live: ArenaVec::new(),
             dead: 0,
             inner,
         })
@@ -65,9 +85,25 @@ impl Distinct {
         let passed =
             |row: usize| values.is_valid(row) && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row));
         let rows: Vec<u32> = (0..groups.len()).filter(|&row| passed(row)).map(|row| row as u32).collect();
+        let (values, found, fresh) = self.entries_of(groups, values, &rows)?;
+        debug_assert_eq!(found.len(), rows.len());
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let groups: Vec<u32> = fresh.iter().map(|&i| groups[rows[i as usize] as usize]).collect();
+        self.inner.update(&groups, Some(&take(&values, &fresh)?), None)
+    }
+
+    /// The values of the rows and their entries, and which of these rows are the first of a new entry.
+    fn entries_of(
+        &mut self,
+        groups: &[u32],
+        values: &ArrayRef,
+        rows: &[u32],
+    ) -> Result<(ArrayRef, Vec<u32>, Vec<u32>)> {
         let all = rows.len() == groups.len();
         let sets: Vec<u32> = rows.iter().map(|&row| self.sets[groups[row as usize] as usize]).collect();
-        let picked = if all { values.clone() } else { take(values, &rows)? };
+        let picked = if all { values.clone() } else { take(values, rows)? };
         let columns: [ArrayRef; 2] = [Arc::new(UInt32Array::from(sets.clone())), picked];
         let keys: EncodedKeys = self.entries.encoder().clone().encode(&columns, rows.len())?;
         let mut hashes = Vec::with_capacity(rows.len());
@@ -83,11 +119,35 @@ impl Distinct {
                 self.link(sets[i], entry);
             }
         }
-        if fresh.is_empty() {
-            return Ok(());
+        let [_, values] = columns;
+        Ok((values, found, fresh))
+    }
+
+    /// What each row does to the inner accumulator: a value comes in with its first row and leaves with its last.
+    fn inner_steps(&mut self, run: &Run<'_>, values: &ArrayRef) -> Result<Vec<Step>> {
+        let step = |row: usize| run.steps.get(row).copied().unwrap_or(Step::Add);
+        let selected = run.selected();
+        let counts = |row: usize| selected.as_ref().is_none_or(|selected| selected.value(row));
+        let rows: Vec<u32> =
+            (0..run.groups.len()).filter(|&row| counts(row) && step(row) != Step::Skip).map(|row| row as u32).collect();
+        let (_, found, _) = self.entries_of(run.groups, values, &rows)?;
+        self.live.resize_zeroed(self.entries.len());
+        let mut steps: Vec<Step> =
+            (0..run.groups.len()).map(|row| if step(row) == Step::Clear { Step::Clear } else { Step::Skip }).collect();
+        for (&row, &entry) in rows.iter().zip(&found) {
+            let (row, live) = (row as usize, &mut self.live[entry as usize]);
+            let before = *live;
+            match step(row) {
+                Step::Add => *live += 1,
+                _ => *live = live.saturating_sub(1),
+            }
+            match (step(row), before) {
+                (Step::Add, 0) => steps[row] = Step::Add,
+                (Step::Remove, 1) => steps[row] = Step::Remove,
+                _ => {}
+            }
         }
-        let groups: Vec<u32> = fresh.iter().map(|&i| groups[rows[i as usize] as usize]).collect();
-        self.inner.update(&groups, Some(&take(&columns[1], &fresh)?), None)
+        Ok(steps)
     }
 
     fn link(&mut self, set: u32, entry: u32) {
@@ -132,6 +192,8 @@ impl Distinct {
         let mut found = Vec::new();
         self.entries = KeyIndex::new(encoder);
         self.entries.find_or_insert(&hashes, &keys, &mut found)?;
+        let before = std::mem::replace(&mut self.live, ArenaVec::new());
+        kept.iter().filter_map(|&entry| before.as_slice().get(entry as usize)).for_each(|&live| self.live.push(live));
         (self.next, self.heads, self.dead) = (ArenaVec::new(), ArenaVec::new(), 0);
         self.heads.resize(groups, NONE);
         for (i, &entry) in found.iter().enumerate() {
@@ -158,6 +220,11 @@ impl Accumulator for Distinct {
         let values = values.ok_or_else(|| Error::internal("DISTINCT without an argument"))?;
         self.insert(groups, values, filter)
     }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let values = run.values.ok_or_else(|| Error::internal("DISTINCT without an argument"))?;
+        let steps = self.inner_steps(run, values)?;
+        self.inner.run(&Run { groups: run.groups, values: run.values, filter: None, steps: &steps })
+    }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let other: &Distinct =
             other.as_any().downcast_ref().ok_or_else(|| Error::internal("merging sets of different aggregates"))?;
@@ -183,7 +250,7 @@ impl Accumulator for Distinct {
         self.inner.result(groups)
     }
     fn bytes(&self) -> usize {
-        let lists = self.next.bytes() + self.sets.bytes() + self.heads.bytes();
+        let lists = self.next.bytes() + self.sets.bytes() + self.heads.bytes() + self.live.bytes();
         self.entries.bytes() + lists + self.inner.bytes()
     }
     fn as_any(&self) -> &dyn Any {

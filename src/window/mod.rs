@@ -23,6 +23,7 @@ pub mod assigner;
 mod attached;
 mod deadlines;
 mod grids;
+mod group;
 mod hop;
 mod output;
 mod rows;
@@ -92,6 +93,7 @@ pub trait WindowOperator {
 pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Group(spec) => Ok(Box::new(group::GroupOperator::new(spec)?)),
     }
 }
 
