@@ -40,12 +40,12 @@ fn add(sum: i128, value: i128, latch: bool) -> i128 {
 fn add_all(
     sums: &mut ArenaVec<i128>,
     groups: &[u32],
-    input: Option<&ArrayRef>,
+    args: &[ArrayRef],
     filter: Option<&BooleanArray>,
     latch: bool,
 ) -> Result<Option<arrow::buffer::BooleanBuffer>> {
-    let numbers = decimals(values(input, groups)?)?;
-    let mask = selected(input, filter);
+    let numbers = decimals(values(args, groups)?)?;
+    let mask = selected(args, filter);
     match &mask {
         None => sums.scatter(groups, numbers, |cell, value| *cell = add(*cell, value, latch)),
         Some(mask) => {
@@ -64,7 +64,7 @@ fn decimals(array: &ArrayRef) -> Result<&[i128]> {
 }
 
 fn numbers<'a>(run: &Run<'a>) -> Result<&'a [i128]> {
-    decimals(values(run.values, run.groups)?)
+    decimals(values(run.args, run.groups)?)
 }
 
 fn column(values: Vec<Option<i128>>, output: &ArrowType) -> ArrayRef {
@@ -109,8 +109,8 @@ impl Accumulator for Sum {
     fn resize(&mut self, groups: usize) {
         self.sums.resize(groups, EMPTY);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        add_all(&mut self.sums, groups, input, filter, self.latch)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        add_all(&mut self.sums, groups, args, filter, self.latch)?;
         Ok(())
     }
     fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
@@ -176,8 +176,8 @@ impl Accumulator for Avg {
         self.sums.resize(groups, EMPTY);
         self.counts.resize_zeroed(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        match add_all(&mut self.sums, groups, input, filter, true)? {
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        match add_all(&mut self.sums, groups, args, filter, true)? {
             None => self.counts.touch(groups, |cell| *cell += 1),
             Some(mask) => mask.set_indices().for_each(|row| self.counts[groups[row] as usize] += 1),
         }

@@ -98,9 +98,9 @@ impl<T: ArrowPrimitiveType<Native: Cell>, const MAX: bool> Accumulator for Extre
         self.cells.resize(groups, T::Native::empty(MAX));
         self.seen.resize(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let numbers = typed::<T>(values(input, groups)?)?;
-        match selected(input, filter) {
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let numbers = typed::<T>(values(args, groups)?)?;
+        match selected(args, filter) {
             None => {
                 self.cells.scatter(groups, numbers, |cell, value| *cell = cell.better::<MAX>(value));
                 self.seen.mark_all(groups);
@@ -119,7 +119,7 @@ impl<T: ArrowPrimitiveType<Native: Cell>, const MAX: bool> Accumulator for Extre
         if !run.steps.is_empty() {
             return one_by_one(self, run);
         }
-        let numbers = typed::<T>(values(run.values, run.groups)?)?;
+        let numbers = typed::<T>(values(run.args, run.groups)?)?;
         let (cells, seen) = (self.cells.as_mut_slice(), self.seen.column().as_mut_slice());
         let results = run.each(|row, group, step| {
             let (cell, seen) = (&mut cells[group], &mut seen[group]);
@@ -162,13 +162,13 @@ impl Accumulator for Truth {
     fn resize(&mut self, groups: usize) {
         self.inner.resize(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let array = values(input, groups)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let array = values(args, groups)?;
         let wrong = || Error::internal(format!("MIN or MAX of BOOLEAN over {} values", array.data_type()));
         let truths = array.as_boolean_opt().ok_or_else(wrong)?;
         let numbers: Vec<i8> = truths.values().iter().map(i8::from).collect();
         let numbers: ArrayRef = Arc::new(PrimitiveArray::<Int8Type>::new(numbers.into(), truths.nulls().cloned()));
-        self.inner.update(groups, Some(&numbers), filter)
+        self.inner.update(groups, &[numbers], filter)
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         self.inner.merge(&*same::<Truth>(other)?.inner, from, to)
@@ -203,7 +203,7 @@ impl AlwaysNull {
 
 impl Accumulator for AlwaysNull {
     fn resize(&mut self, _groups: usize) {}
-    fn update(&mut self, _: &[u32], _: Option<&ArrayRef>, _: Option<&BooleanArray>) -> Result<()> {
+    fn update(&mut self, _: &[u32], _: &[ArrayRef], _: Option<&BooleanArray>) -> Result<()> {
         Ok(())
     }
     fn merge(&mut self, _: &dyn Accumulator, _: &[u32], _: &[u32]) -> Result<()> {

@@ -7,9 +7,9 @@ use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::row::{RowConverter, Rows, SortField};
 
 use super::run::{Run, Step};
-use super::{Accumulator, AggregateCall, AggregateKind, values};
+use super::{Accumulator, values};
 use crate::error::{Error, Result};
-use crate::types::Type;
+use crate::types::DataType;
 
 /// Memory of an entry besides its bytes, roughly.
 const ENTRY_BYTES: usize = 64;
@@ -23,10 +23,8 @@ pub(super) struct Multiset {
 }
 
 impl Multiset {
-    pub(super) fn new(call: &AggregateCall) -> Result<Self> {
-        let input = call.input.as_ref().map_or(&Type::Null, |input| &input.kind);
-        let converter = RowConverter::new(vec![SortField::new(input.to_arrow())])?;
-        let max = call.kind == AggregateKind::Max;
+    pub(super) fn new(input: &DataType, max: bool) -> Result<Self> {
+        let converter = RowConverter::new(vec![SortField::new(input.kind.to_arrow())])?;
         Ok(Multiset { converter, counts: BTreeMap::new(), value_bytes: 0, max })
     }
 
@@ -96,12 +94,12 @@ impl Multiset {
 impl Accumulator for Multiset {
     fn resize(&mut self, _groups: usize) {}
 
-    fn update(&mut self, groups: &[u32], values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        self.run(&Run { groups, values, filter, steps: &[] }).map(|_| ())
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        self.run(&Run { groups, args, filter, steps: &[] }).map(|_| ())
     }
 
     fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
-        let rows = self.encoded(values(run.values, run.groups)?)?;
+        let rows = self.encoded(values(run.args, run.groups)?)?;
         let best = run.each(|row, group, step| {
             let group = group as u32;
             match step {
@@ -142,22 +140,14 @@ mod tests {
     use arrow::array::{AsArray, StringArray};
 
     use super::*;
+    use crate::types::Type;
 
     #[test]
     fn the_next_best_follows_when_the_best_is_taken_out() {
-        let text = Type::string().nullable();
-        let call = AggregateCall {
-            kind: AggregateKind::Max,
-            distinct: false,
-            args: vec![0],
-            filter: None,
-            input: Some(text.clone()),
-            output: text,
-        };
-        let mut best = Multiset::new(&call).expect("texts have an order");
+        let mut best = Multiset::new(&Type::string().nullable(), true).expect("texts have an order");
         let values: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), Some(""), None, Some("b"), Some("")]));
         let steps = [Step::Add, Step::Add, Step::Add, Step::Remove, Step::Clear];
-        let run = Run { groups: &[7, 7, 7, 7, 7], values: Some(&values), filter: None, steps: &steps };
+        let run = Run { groups: &[7, 7, 7, 7, 7], args: &[values], filter: None, steps: &steps };
         let results = best.run(&run).expect("values fit");
         let results: Vec<_> = results.as_string::<i32>().iter().collect();
         assert_eq!(results, [Some("b"), Some("b"), Some("b"), Some(""), None]);

@@ -1,7 +1,6 @@
 //! Rows that change groups one after the other, with the result after each.
 
 use arrow::array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
-use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::ArrowPrimitiveType;
 
 use super::{Accumulator, selected};
@@ -26,22 +25,17 @@ pub struct Run<'a> {
     /// The group of each row.
     pub groups: &'a [u32],
     /// As for [`Accumulator::update`].
-    pub values: Option<&'a ArrayRef>,
+    pub args: &'a [ArrayRef],
     pub filter: Option<&'a BooleanArray>,
     /// One a row; none: all rows are added.
     pub steps: &'a [Step],
 }
 
 impl Run<'_> {
-    /// The rows whose value counts: not NULL and not filtered out. `None` if all do.
-    pub fn selected(&self) -> Option<BooleanBuffer> {
-        selected(self.values, self.filter)
-    }
-
     /// Calls `row` with the number of each row, its group, and what it does there; a row whose value does not count
     /// does nothing.
     pub fn each<T>(&self, mut row: impl FnMut(usize, usize, Step) -> T) -> Vec<T> {
-        let mask = self.selected();
+        let mask = selected(self.args, self.filter);
         let groups = self.groups.iter().map(|&group| group as usize).enumerate();
         if mask.is_none() && self.steps.is_empty() {
             return groups.map(|(i, group)| row(i, group, Step::Add)).collect();
@@ -69,9 +63,9 @@ pub(super) fn one_by_one(accumulator: &mut (impl Accumulator + ?Sized), run: &Ru
     for (row, group) in run.groups.chunks(1).enumerate() {
         match run.steps.get(row).copied().unwrap_or(Step::Add) {
             Step::Add => {
-                let values = run.values.map(|values| values.slice(row, 1));
+                let args: Vec<ArrayRef> = run.args.iter().map(|column| column.slice(row, 1)).collect();
                 let filter = run.filter.map(|filter| filter.slice(row, 1));
-                accumulator.update(group, values.as_ref(), filter.as_ref())?;
+                accumulator.update(group, &args, filter.as_ref())?;
             }
             Step::Remove => return Err(Error::internal("an aggregate that takes no row out again")),
             Step::Clear => accumulator.reset(group),

@@ -69,14 +69,24 @@ impl Results {
 
     /// The start of a statement.
     pub fn begin(&mut self, plan: &JobPlan) -> Result<()> {
-        self.context.time_zone.clone_from(&plan.config.time_zone);
-        self.encoders.clear();
-        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_tables().is_empty());
+        self.prepare(plan);
         let collects = |pipeline: &&Pipeline| matches!(pipeline.sink.connector, SinkConnector::Collect);
         match plan.pipelines.iter().find(collects) {
             Some(pipeline) => self.begin_select(&pipeline.sink.schema, pipeline.sink.changelog),
             None => Ok(()),
         }
+    }
+
+    /// Takes over what a statement says of print sinks and times, without the head of a table.
+    pub fn prepare(&mut self, plan: &JobPlan) {
+        self.context.time_zone.clone_from(&plan.config.time_zone);
+        self.encoders.clear();
+        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_scans().is_empty());
+    }
+
+    /// How values become texts.
+    pub fn context(&self) -> &EvalContext {
+        &self.context
     }
 
     fn begin_select(&mut self, schema: &Schema, changelog: bool) -> Result<()> {
@@ -220,6 +230,11 @@ impl Results {
         self.flush()
     }
 
+    /// Takes a text as it is, without a line end.
+    pub fn raw(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
     pub fn flush(&mut self) -> Result<()> {
         self.out.flush().map_err(stdout_failed)
     }
@@ -270,7 +285,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// Every column as CAST(… AS STRING) gives it.
-fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
+pub fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
     let text = |(index, field): (usize, &transom::types::Field)| {
         let column = Expr::column(index, field.data_type.clone());
         let text = resolve::cast(column, Type::string().nullable(), false)?.eval(batch, context)?;
@@ -284,7 +299,7 @@ fn cell(column: &StringArray, row: usize, null: &str) -> String {
 }
 
 /// Without line ends, tabs and what else would upset a terminal.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 

@@ -107,10 +107,10 @@ impl FormatSpec {
                 && let Some(map) = json::map_without_text_keys(kind)
             {
                 let error = Error::script(format!(
-                    "column `{}` of {}: format 'json' takes only texts as keys of a MAP, not {map}",
+                    "column `{}` of {}: format 'json' takes only texts as keys of a MAP and elements of a MULTISET, not {map}",
                     field.name, options.owner
                 ));
-                return Err(error.at_place(place).help("declare the keys STRING"));
+                return Err(error.at_place(place).help("declare them STRING, or CAST the value to STRING"));
             }
             if matches!(spec, FormatSpec::Csv(_))
                 && let Some(message) = csv::nested::refused(field)
@@ -274,6 +274,7 @@ fn in_columns(kind: &Type) -> bool {
         Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => false,
         Type::Array(inner) => in_columns(&inner.kind),
         Type::Map(key, value) => in_columns(&key.kind) && in_columns(&value.kind),
+        Type::Multiset(element) => in_columns(&element.kind),
         Type::Row(fields) => !fields.is_empty() && fields.iter().all(|field| in_columns(&field.data_type.kind)),
         _ => true,
     }

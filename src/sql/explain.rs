@@ -3,13 +3,16 @@
 use std::fmt::Write;
 
 use super::render;
-use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
     Config, GroupAggregateSpec, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec,
     WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
+
+/// Of the copies of a row that an operator makes.
+const COPIES_SHOWN: usize = 10;
 
 /// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
 /// operator with its key, windows, slices, watermark rule and chosen operator.
@@ -69,6 +72,24 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
             StageSpec::Group(spec) => group_aggregate(text, depth, &inputs[0], spec),
         },
+        Node::Expand { input, copies, schema } => {
+            line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
+            for copy in copies.iter().take(COPIES_SHOWN) {
+                line(text, depth + 1, &projection(copy, input.schema(), schema));
+            }
+            if copies.len() > COPIES_SHOWN {
+                line(text, depth + 1, &format!("… and {} more", copies.len() - COPIES_SHOWN));
+            }
+        }
+        Node::Unnest { input, collection, outer, condition, schema, .. } => {
+            line(text, depth, &format!("Unnest {}: {}", column(input.schema(), *collection), names(schema)));
+            if let Some(condition) = condition {
+                line(text, depth + 1, &format!("on: {}", render::expr(condition, schema)));
+            }
+            if *outer {
+                line(text, depth + 1, "rows without elements stay");
+            }
+        }
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
         }
@@ -100,6 +121,10 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
             format!("datagen, {}, {} a second, seed {}", rows(datagen.rows), datagen.rows_per_second, datagen.seed)
         }
         SourceSpec::Nexmark(nexmark) => format!("nexmark, {}, seed {}", rows(nexmark.events), nexmark.seed),
+        SourceSpec::OneRow => {
+            line(text, depth, "One row without columns");
+            return;
+        }
     };
     line(text, depth, &format!("Scan {} ({from})", spec.table));
     let mut decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
@@ -187,22 +212,22 @@ fn aggregates(text: &mut String, depth: usize, input: &Node, calls: &[AggregateC
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let name = match call.kind {
-        AggregateKind::Count => "COUNT",
-        AggregateKind::Sum => "SUM",
-        AggregateKind::Avg => "AVG",
-        AggregateKind::Min => "MIN",
-        AggregateKind::Max => "MAX",
-        AggregateKind::StddevPop => "STDDEV_POP",
-        AggregateKind::StddevSamp => "STDDEV_SAMP",
-        AggregateKind::VarPop => "VAR_POP",
-        AggregateKind::VarSamp => "VAR_SAMP",
-    };
-    let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut suffix = "";
+    match &call.setting {
+        Setting::None => {}
+        Setting::IgnoreNulls => suffix = " IGNORE NULLS",
+        Setting::Separator(text) => args.push(format!("'{}'", text.replace('\'', "''"))),
+        Setting::Fractions { values, list } => {
+            let values = values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            args.insert(1, if *list { format!("ARRAY[{values}]") } else { values });
+        }
+        Setting::Bins { low, high, count } => args.push(format!("{low}, {high}, {count}")),
+    }
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{name}({distinct}{args}){filter}")
+    format!("{}({distinct}{args}){suffix}{filter}", call.kind)
 }
 
 fn windows(window: &WindowSpec, input: &Schema) -> String {

@@ -3,6 +3,7 @@
 use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
 
 use super::binder::{Binder, Context, located};
+use super::grouping::{Grouping, Written, written};
 use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
 use super::query::{Relation, implied_name, item_parts, wildcard};
 use super::scope::{Named, Scope};
@@ -18,34 +19,24 @@ struct Group {
     output: ColumnId,
 }
 
-/// The expressions of GROUP BY; those in parentheses, `(a, b)`, count one by one.
-fn flat(groups: &[Ast]) -> Vec<&Ast> {
-    let mut all = Vec::with_capacity(groups.len());
-    for ast in groups {
-        match ast {
-            Ast::Tuple(inner) => all.extend(flat(inner)),
-            Ast::Nested(inner) if matches!(**inner, Ast::Tuple(_) | Ast::Nested(_)) => {
-                all.extend(flat(std::slice::from_ref(&**inner)));
-            }
-            ast => all.push(ast),
-        }
-    }
-    all
+/// A bound GROUP BY.
+struct Grouped {
+    rel: Rel,
+    /// The window below and above the aggregation, unless it has none.
+    window: Option<WindowId>,
+    output: Option<WindowId>,
+    /// The columns of windows among the keys.
+    parts: Vec<(WindowId, Role)>,
+    keys: Vec<(ColumnId, Expr)>,
+    grouped: Vec<Group>,
+    grouping: Grouping,
+    place: Option<Place>,
 }
 
 impl Binder<'_> {
     pub(super) fn grouped_select(&mut self, select: &Select, groups: &[Ast], input: Relation) -> Result<Relation> {
-        let groups = flat(groups);
-        let mut bound = Vec::with_capacity(groups.len());
-        for ast in &groups {
-            let expr = self.group_expr(ast, select, &input.scope)?;
-            self.refuse_null(&expr).map_err(|error| located(error, ast))?;
-            bound.push((expr, self.plain_column(ast, &input.scope)));
-        }
-        let place = groups.first().and_then(|ast| place_of(ast.span()));
-        let place = place.or_else(|| place_of(select.span()));
-        let window = self.grouped_window(&bound, place.clone())?;
-        let (keys, grouped, output) = self.group_columns(&bound, window);
+        let Grouped { rel, window, output, parts, keys, grouped, grouping, place } =
+            self.groups(select, groups, &input)?;
 
         let mut calls = Vec::new();
         let mut defined = Vec::new();
@@ -69,7 +60,7 @@ impl Binder<'_> {
                 continue;
             }
             let (ast, alias) = item_parts(item)?;
-            let expr = self.above(ast, "SELECT", &input.scope, &grouped, &mut calls)?;
+            let expr = self.above(ast, "SELECT", &input.scope, (&grouped, &grouping), &mut calls)?;
             self.refuse_null(&expr).map_err(|error| located(error, ast))?;
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let plain = self.plain_column(ast, &input.scope).is_some() || is_call(ast);
@@ -85,15 +76,14 @@ impl Binder<'_> {
         let having = match &select.having {
             None => None,
             Some(ast) => {
-                let expr = self.above(ast, "HAVING", &input.scope, &grouped, &mut calls)?;
+                let expr = self.above(ast, "HAVING", &input.scope, (&grouped, &grouping), &mut calls)?;
                 if !matches!(expr.data_type().kind, Type::Boolean | Type::Null) {
                     return Err(located(Error::script("HAVING needs a condition"), ast));
                 }
                 Some(expr)
             }
         };
-        let parts = self.window_parts(&bound);
-        let mut rel = self.aggregation(input.rel, (window, output), keys, calls, &parts)?;
+        let mut rel = self.aggregation(rel, (window, output), keys, calls, (&parts, place));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
@@ -101,6 +91,73 @@ impl Binder<'_> {
             rel = Rel::Project { input: Box::new(rel), defined };
         }
         Ok(Relation { rel, scope: Scope { columns } })
+    }
+
+    /// GROUP BY: the keys, the window, and the input with a copy of each row for every grouping set.
+    fn groups(&mut self, select: &Select, groups: &[Ast], input: &Relation) -> Result<Grouped> {
+        let written = written(groups)?;
+        let mut bound = self.bind_groups(&written, select, &input.scope)?;
+        let exprs = |bound: &[(Expr, Option<ColumnId>)]| bound.iter().map(|(expr, _)| expr.clone()).collect::<Vec<_>>();
+        let mut grouping = Grouping::new(&exprs(&bound), &written.sets);
+        if self.make_nullable(&grouping) {
+            bound = self.bind_groups(&written, select, &input.scope)?;
+            grouping = Grouping::new(&exprs(&bound), &written.sets);
+        }
+        let place = groups.first().and_then(|ast| place_of(ast.span()));
+        let place = place.or_else(|| place_of(select.span()));
+        let common: Vec<_> = bound.iter().filter(|(expr, _)| grouping.is_common(expr)).cloned().collect();
+        let window = self.grouped_window(&common, place.clone())?;
+        self.check_sets(&bound, &grouping, window).map_err(|error| match place.clone() {
+            Some(place) => error.at_place(place),
+            None => error,
+        })?;
+        let (mut keys, mut grouped, output) = self.group_columns(&bound, window);
+        let mut rel = input.rel.clone();
+        if grouping.sets.len() > 1 {
+            rel = self.expand(rel, &mut grouping, &mut keys);
+            grouped.extend(grouping.number.map(|output| Group { expr: self.arena.expr(output), output }));
+        }
+        let parts = self.window_parts(&bound);
+        Ok(Grouped { rel, window, output, parts, keys, grouped, grouping, place })
+    }
+
+    fn bind_groups(
+        &mut self,
+        written: &Written<'_>,
+        select: &Select,
+        scope: &Scope,
+    ) -> Result<Vec<(Expr, Option<ColumnId>)>> {
+        let mut bound = Vec::with_capacity(written.exprs.len());
+        for ast in &written.exprs {
+            let expr = self.group_expr(ast, select, scope)?;
+            self.refuse_null(&expr).map_err(|error| located(error, ast))?;
+            bound.push((expr, self.plain_column(ast, scope)));
+        }
+        Ok(bound)
+    }
+
+    /// What a window aggregation with several grouping sets cannot have.
+    fn check_sets(
+        &self,
+        bound: &[(Expr, Option<ColumnId>)],
+        grouping: &Grouping,
+        window: Option<WindowId>,
+    ) -> Result<()> {
+        let Some(window) = window else { return Ok(()) };
+        if grouping.sets.len() > 1 && self.arena.windows[window].partition.is_some() {
+            return Err(updating_error("GROUPING SETS over a SESSION")
+                .help("write one GROUP BY query for each set, each over a SESSION with its own PARTITION BY"));
+        }
+        let of_window = |column: ColumnId| self.arena.columns[column].window.is_some_and(|(id, _)| id == window);
+        let lone = bound.iter().find(|(expr, column)| column.is_some_and(of_window) && !grouping.is_common(expr));
+        match lone.and_then(|(_, column)| *column) {
+            None => Ok(()),
+            Some(column) => {
+                let name = &self.arena.columns[column].name;
+                let error = Error::unsupported(format!("{name} in only some of the GROUPING SETS"));
+                Err(error.help(format!("group by {name} outside of GROUPING SETS")))
+            }
+        }
     }
 
     /// The column that an expression is, or a new one that it defines.
@@ -138,13 +195,11 @@ impl Binder<'_> {
         (window, output): (Option<WindowId>, Option<WindowId>),
         keys: Vec<(ColumnId, Expr)>,
         calls: Vec<Call>,
-        parts: &[(WindowId, Role)],
-    ) -> Result<Rel> {
+        (parts, place): (&[(WindowId, Role)], Option<Place>),
+    ) -> Rel {
         match (window, output) {
-            (Some(window), Some(output)) => {
-                Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, calls })))
-            }
-            _ => self.group_aggregate(input, keys, calls, parts),
+            (Some(window), Some(output)) => Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, calls })),
+            _ => self.group_aggregate(input, keys, calls, (parts, place)),
         }
     }
 
@@ -269,11 +324,12 @@ impl Binder<'_> {
         ast: &Ast,
         clause: &'static str,
         scope: &Scope,
-        grouped: &[Group],
+        (grouped, grouping): (&[Group], &Grouping),
         calls: &mut Vec<Call>,
     ) -> Result<Expr> {
         let mut context = Context::new(scope, clause);
         context.calls = Some(calls);
+        context.grouping = Some(grouping);
         let expr = self.expr(ast, &mut context)?;
         let places = std::mem::take(&mut context.places);
         self.regroup(&expr, grouped, calls, &places, Some(ast))
@@ -316,14 +372,14 @@ impl Binder<'_> {
     pub(super) fn distinct(&mut self, input: Relation, place: Option<Place>) -> Result<Relation> {
         let groups: Vec<(Expr, Option<ColumnId>)> =
             input.scope.columns.iter().map(|column| (self.arena.expr(column.id), Some(column.id))).collect();
-        let window = self.grouped_window(&groups, place)?;
+        let window = self.grouped_window(&groups, place.clone())?;
         let (keys, grouped, output) = self.group_columns(&groups, window);
         let named = input.scope.columns.iter().zip(&grouped);
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
         let parts = self.window_parts(&groups);
-        let rel = self.aggregation(input.rel, (window, output), keys, Vec::new(), &parts)?;
+        let rel = self.aggregation(input.rel, (window, output), keys, Vec::new(), (&parts, place));
         Ok(Relation { rel, scope: Scope { columns } })
     }
 }

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
-use crate::aggregate::AggregateKind;
+use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::WindowSpec;
@@ -87,6 +87,15 @@ pub(super) enum Rel {
         window: WindowId,
         time: ColumnId,
     },
+    /// One row without columns: what a query without FROM reads.
+    OneRow,
+    /// Adds columns to those of the input, in several copies of each row: a copy has one expression a column.
+    Expand {
+        input: Box<Rel>,
+        columns: Vec<ColumnId>,
+        copies: Vec<Vec<Expr>>,
+    },
+    Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
     Group(Box<GroupAggregate>),
     /// Each input with its columns in the order of `columns`, of the same types.
@@ -96,6 +105,20 @@ pub(super) enum Rel {
         /// That one of `columns` which says what each row does to the result, if the result changes.
         kind: Option<ColumnId>,
     },
+}
+
+/// UNNEST: each row once for every element of a collection, with the element in new columns.
+#[derive(Debug, Clone)]
+pub(super) struct Unnest {
+    pub input: Rel,
+    pub collection: Expr,
+    /// One for an ARRAY, two for a MAP.
+    pub elements: Vec<ColumnId>,
+    pub ordinality: Option<ColumnId>,
+    /// Rows without elements stay.
+    pub outer: bool,
+    /// Which elements count; may read all columns.
+    pub condition: Option<Expr>,
 }
 
 /// A window aggregation. Only its own columns are visible above it.
@@ -122,6 +145,7 @@ pub(super) struct GroupAggregate {
     pub repeats: bool,
     /// What to do where nobody takes changes.
     pub advice: &'static str,
+    pub place: Option<Place>,
 }
 
 /// An aggregate function over expressions of the input.
@@ -132,15 +156,29 @@ pub(super) struct Call {
     pub distinct: bool,
     pub args: Vec<Expr>,
     pub filter: Option<Expr>,
+    pub setting: Setting,
+    pub place: Option<Place>,
     pub output: DataType,
+}
+
+impl Call {
+    /// The results of both are the same.
+    pub(super) fn computes_same(&self, other: &Call) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.args == other.args
+            && self.filter == other.filter
+            && self.setting == other.setting
+    }
 }
 
 impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) => None,
-            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
+            Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
         }
@@ -148,19 +186,23 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) => None,
-            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Unnest(unnest) => unnest.input.row_kind(),
             Rel::Union { kind, .. } => *kind,
             Rel::Group(group) => Some(group.kind),
         }
     }
-    /// What to do where nobody takes the changes of the result.
-    pub(super) fn advice(&self) -> Option<&'static str> {
+    /// The aggregation that makes the result change.
+    pub(super) fn changes(&self) -> Option<&GroupAggregate> {
         match self {
-            Rel::Group(group) => Some(group.advice),
-            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.advice(),
-            Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.advice()),
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Window { .. } => None,
+            Rel::Group(group) => Some(group),
+            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.changes(),
+            Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.changes()),
+            _ => None,
         }
     }
     /// The column that a column of this relation is a copy of, below all projections.
@@ -180,15 +222,19 @@ impl Rel {
         match self {
             Rel::Group(group) => Some(group.keys.iter().map(|(id, _)| *id).collect()),
             Rel::Filter { input, .. } | Rel::Project { input, .. } => input.upsert_key(),
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Window { .. } | Rel::Union { .. } => None,
+            _ => None,
         }
     }
     /// The table that the rows come from, for advice.
     pub(super) fn table(&self) -> Option<&Rc<Table>> {
         match self {
             Rel::Scan { table, .. } => Some(table),
-            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
-            Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } => None,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.table(),
+            Rel::Unnest(unnest) => unnest.input.table(),
+            Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } | Rel::OneRow => None,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! From bound relations to plan nodes: only the columns that somebody reads, few projections.
 
+mod copies;
 mod updating;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Window, columns_of, rewrite};
+use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, columns_of, rewrite};
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, resolve};
@@ -108,6 +109,9 @@ impl Lowering<'_> {
             Rel::Window { input, window, time } => {
                 self.assign_windows(input, &self.arena.windows[*window], *time, needed)
             }
+            Rel::OneRow => Ok(copies::one_row()),
+            Rel::Expand { input, columns, copies } => self.expand(input, columns, copies, needed),
+            Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
             Rel::Group(group) => self.group(group, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
@@ -263,6 +267,7 @@ impl Lowering<'_> {
                 (&aggregate.input, WindowSpec::Attached { start, end }, time)
             }
         };
+        calls.iter().try_for_each(|call| check_merges(call, &spec))?;
         let input = self.lower(input_rel, &inputs.exprs, &inputs.names)?;
         let output = &self.arena.windows[aggregate.output];
         let mut columns: Vec<ColumnId> = aggregate.keys.iter().map(|(id, _)| *id).collect();
@@ -304,7 +309,8 @@ impl Lowering<'_> {
                 distinct: call.distinct,
                 args,
                 filter: filter.map(|filter| inputs.add(filter, self.name_of(filter, &format!("{name}.filter")))),
-                input: call.args.first().map(|arg| arg.data_type().clone()),
+                inputs: call.args.iter().map(|arg| arg.data_type().clone()).collect(),
+                setting: call.setting.clone(),
                 output: call.output.clone(),
             }
         };
@@ -398,6 +404,29 @@ fn define(expr: &Expr, defined: &[(ColumnId, Expr)]) -> Expr {
     })
 }
 
+/// Refuses what cannot be put together from the slices of a window, or from sessions that merge.
+fn check_merges(call: &Call, window: &WindowSpec) -> Result<()> {
+    let name = match window {
+        WindowSpec::Tumble { .. } | WindowSpec::Attached { .. } => return Ok(()),
+        WindowSpec::Hop { .. } => "HOP",
+        WindowSpec::Cumulate { .. } => "CUMULATE",
+        WindowSpec::Session { .. } => "SESSION",
+    };
+    if call.kind.merges() {
+        return Ok(());
+    }
+    let error =
+        Error::script(format!("{} cannot be computed in the windows of {name}; Flink refuses it too", call.kind));
+    let error = error.help(match window {
+        WindowSpec::Session { .. } => "ARRAY_AGG(x) gives all values in the order of arrival",
+        _ => "filter by window_start in a subquery: then each window takes its rows by itself",
+    });
+    Err(match &call.place {
+        Some(place) => error.at_place(place.clone()),
+        None => error,
+    })
+}
+
 /// The input with the window function taken out, and the time column, if nothing but the grouping
 /// uses the window's columns. Filters and projections in between then run before the windows, as in Flink.
 fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option<(Rel, ColumnId)> {
@@ -418,6 +447,21 @@ fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option
                 }
                 current = input;
             }
+            Rel::Expand { input, columns, copies } => {
+                let read = columns.iter().enumerate().filter(|(_, column)| used.contains(column));
+                let read = read.flat_map(|(at, _)| copies.iter().flat_map(move |copy| columns_of(&copy[at])));
+                let read: Vec<ColumnId> = read.collect();
+                used.extend(read);
+                current = input;
+            }
+            // A session lasts over rows without elements too.
+            Rel::Unnest(_) if matches!(window.function, WindowSpec::Session { .. }) => return None,
+            Rel::Unnest(unnest) => {
+                used.extend(
+                    [Some(&unnest.collection), unnest.condition.as_ref()].into_iter().flatten().flat_map(columns_of),
+                );
+                current = &unnest.input;
+            }
             Rel::Window { window: found, time, .. } => {
                 let free = *found == id && !own.iter().flatten().any(|column| used.contains(column));
                 return free.then(|| (without_window(rel), *time));
@@ -434,6 +478,12 @@ fn without_window(rel: &Rel) -> Rel {
         }
         Rel::Project { input, defined } => {
             Rel::Project { input: Box::new(without_window(input)), defined: defined.clone() }
+        }
+        Rel::Expand { input, columns, copies } => {
+            Rel::Expand { input: Box::new(without_window(input)), columns: columns.clone(), copies: copies.clone() }
+        }
+        Rel::Unnest(unnest) => {
+            Rel::Unnest(Box::new(Unnest { input: without_window(&unnest.input), ..(**unnest).clone() }))
         }
         Rel::Window { input, .. } => (**input).clone(),
         other => other.clone(),

@@ -15,6 +15,7 @@ use super::logical::{ColumnId, Rel, Role, Window};
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
+use super::unnest;
 use crate::error::{Error, Place, Result};
 use crate::expr::{Expr, Scalar, resolve};
 use crate::types::{DataType, RowKind, Type};
@@ -109,25 +110,28 @@ impl Binder<'_> {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.query(query),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                if *op != SetOperator::Union
-                    || matches!(set_quantifier, SetQuantifier::ByName | SetQuantifier::AllByName)
-                {
-                    let error = Error::unsupported(op.to_string()).help("UNION and UNION ALL are supported");
-                    return Err(match place_of(right.span()) {
-                        Some(place) => error.at_place(place),
-                        None => error,
-                    });
-                }
+                let distinct = match (op, set_quantifier) {
+                    (SetOperator::Union, SetQuantifier::All) => false,
+                    (SetOperator::Union, SetQuantifier::None | SetQuantifier::Distinct) => true,
+                    _ => {
+                        let error = Error::unsupported(op.to_string()).help("UNION and UNION ALL are supported");
+                        return Err(match place_of(right.span()) {
+                            Some(place) => error.at_place(place),
+                            None => error,
+                        });
+                    }
+                };
                 let left = self.body(left)?;
                 let place = place_of(right.span());
                 let right = self.body(right)?;
-                let union = self.union(left, right).map_err(|error| match &place {
-                    Some(place) => error.at_place(place.clone()),
+                let union = self.union(left, right).map_err(|error| match place.clone() {
+                    Some(place) => error.at_place(place),
                     None => error,
                 })?;
-                if *set_quantifier == SetQuantifier::All { Ok(union) } else { self.distinct(union, place) }
+                // Equal rows become one, in the windows that they carry, if any.
+                if distinct { self.distinct(union, place) } else { Ok(union) }
             }
-            SetExpr::Values(_) => Err(Error::unsupported("VALUES")),
+            SetExpr::Values(values) => self.values(values),
             SetExpr::Table(_) => Err(Error::unsupported("TABLE t as a query").help("write SELECT * FROM t")),
             _ => Err(Error::script("expected a query")),
         }
@@ -247,15 +251,7 @@ impl Binder<'_> {
 
     fn select(&mut self, select: &Select) -> Result<Relation> {
         self.refuse_clauses(select)?;
-        let input = match select.from.as_slice() {
-            [] => {
-                return Err(
-                    Error::unsupported("SELECT without FROM").at_place(place_of(select.span()).unwrap_or_default())
-                );
-            }
-            [table] if table.joins.is_empty() => self.factor(&table.relation)?,
-            [_] | [..] => return Err(self.join(select)),
-        };
+        let input = self.from(select)?;
         let input = match &select.selection {
             None => input,
             Some(condition) => {
@@ -267,7 +263,9 @@ impl Binder<'_> {
             return Err(Error::script("GROUP BY ALL is not Flink's").help("name the columns to group by"));
         };
         if !modifiers.is_empty() {
-            return Err(super::binder::grouping_sets());
+            return Err(Error::script("GROUPING SETS behind the groups is not Flink's")
+                .at_place(place_of(select.span()).unwrap_or_default())
+                .help("write a comma before GROUPING SETS"));
         }
         let relation = if !groups.is_empty() || select.having.is_some() {
             self.grouped_select(select, groups, input)?
@@ -281,14 +279,40 @@ impl Binder<'_> {
         }
     }
 
+    fn from(&mut self, select: &Select) -> Result<Relation> {
+        let Some(first) = select.from.first() else { return self.no_table(select) };
+        let mut input = self.factor(&first.relation)?;
+        for (at, table) in select.from.iter().enumerate() {
+            if at > 0 {
+                let Some(unnest) = unnest::written(&table.relation) else { return Err(self.join(select)) };
+                input = self.unnest(input, &unnest, &unnest::Joined::CROSS)?;
+            }
+            for join in &table.joins {
+                let Some(joined) = self.join_unnest(input, join)? else { return Err(self.join(select)) };
+                input = joined;
+            }
+        }
+        Ok(input)
+    }
+
     /// The error for a FROM of several tables.
     fn join(&self, select: &Select) -> Error {
-        let table = select.from.iter().flat_map(|t| t.joins.first()).map(|join| join.relation.span()).next();
-        let place = table.or_else(|| select.from.get(1).map(|t| t.relation.span())).and_then(place_of);
-        let error = Error::unsupported("a join").help(
-            "aggregate each side in a window of its own and write the two results to files, or run this statement on Flink",
-        );
-        match place {
+        let joined = select.from.iter().flat_map(|table| &table.joins).map(|join| &join.relation);
+        let other = joined.chain(select.from.iter().skip(1).map(|table| &table.relation));
+        let other = other.into_iter().find(|table| unnest::written(table).is_none());
+        let error = match other {
+            Some(TableFactor::Function { .. }) => {
+                Error::unsupported("LATERAL TABLE(…) (table functions)").help("UNNEST of an ARRAY or MAP is supported")
+            }
+            Some(TableFactor::Derived { lateral: true, .. }) => {
+                Error::unsupported("LATERAL (SELECT …)").help("CROSS JOIN UNNEST(…) AS t (x) is supported")
+            }
+            _ => Error::unsupported("a join").help(
+                "aggregate each side in a window of its own and write the two results to files, or run this statement \
+                 on Flink",
+            ),
+        };
+        match other.and_then(|table| place_of(table.span())) {
             Some(place) => error.at_place(place),
             None => error,
         }
@@ -374,6 +398,9 @@ impl Binder<'_> {
     }
 
     fn factor(&mut self, factor: &TableFactor) -> Result<Relation> {
+        if let Some(unnest) = unnest::written(factor) {
+            return self.unnest(Relation::one_row(), &unnest, &unnest::Joined::CROSS);
+        }
         let result = match factor {
             TableFactor::Table { name, alias, args, version, sample, .. } => {
                 if version.is_some() {
@@ -409,7 +436,6 @@ impl Binder<'_> {
             TableFactor::Derived { lateral: true, .. } | TableFactor::Function { .. } => {
                 Err(Error::unsupported("LATERAL"))
             }
-            TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST")),
             TableFactor::NestedJoin { .. } => Err(Error::unsupported("a join")),
             TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             _ => Err(Error::script("this kind of table is not Flink's")),
@@ -494,7 +520,7 @@ pub(super) fn identifiers(name: &ObjectName) -> Result<Vec<Ident>> {
         .collect()
 }
 
-fn aliased(relation: Relation, alias: Option<&TableAlias>, own: Option<&str>) -> Result<Relation> {
+pub(super) fn aliased(relation: Relation, alias: Option<&TableAlias>, own: Option<&str>) -> Result<Relation> {
     let Some(alias) = alias else {
         return Ok(Relation { scope: relation.scope.qualified(own), rel: relation.rel });
     };

@@ -4,19 +4,19 @@ use super::binder::Binder;
 use super::catalog::Table;
 use super::logical::{Call, ColumnId, GroupAggregate, Rel, Role, WindowId};
 use super::text::place_of;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::expr::Expr;
 use crate::plan::SinkConnector;
 
 impl Binder<'_> {
-    /// Groups without a window. `parts`: the columns of windows among the keys.
+    /// Groups without a window. `parts`: the columns of windows among the keys; `place`: where GROUP BY stands.
     pub(super) fn group_aggregate(
         &mut self,
         input: Rel,
         keys: Vec<(ColumnId, Expr)>,
         calls: Vec<Call>,
-        parts: &[(WindowId, Role)],
-    ) -> Result<Rel> {
+        (parts, place): (&[(WindowId, Role)], Option<Place>),
+    ) -> Rel {
         let advice = advice(parts, &input);
         let repeats = self.settings.state_expires();
         if repeats {
@@ -26,7 +26,7 @@ impl Binder<'_> {
             }
         }
         let kind = self.kind_column();
-        Ok(Rel::Group(Box::new(GroupAggregate { input, keys, calls, kind, repeats, advice })))
+        Rel::Group(Box::new(GroupAggregate { input, keys, calls, kind, repeats, advice, place }))
     }
 }
 
@@ -59,9 +59,16 @@ pub(super) fn check_takes_changes(table: &Table, connector: &SinkConnector, rel:
         "table sink '{name}' doesn't support consuming update changes, which this query gives: format '{format}' takes \
          only rows that are added"
     ));
-    let advice =
-        rel.advice().map(|advice| format!("{advice}, so that each result is given once; or ")).unwrap_or_default();
-    Err(error.help(format!("{advice}write to a table with 'format' = 'debezium-json' or 'connector' = 'print'")))
+    let group = rel.changes();
+    let advice = group.map(|group| format!("{}, so that each result is given once; or ", group.advice));
+    let error = error.help(format!(
+        "{}write to a table with 'format' = 'debezium-json' or 'connector' = 'print'",
+        advice.unwrap_or_default()
+    ));
+    Err(match group.and_then(|group| group.place.clone()) {
+        Some(place) => error.at_place(place),
+        None => error,
+    })
 }
 
 /// The rows of a table with a primary key are told apart by it, so what tells the query's rows apart must be the same.

@@ -124,9 +124,9 @@ impl GroupOperator {
     /// The results of all aggregates: those of `firsts` before the batch, then those after each row.
     fn run(&mut self, traces: &Traces, inputs: &Inputs, steps: &[Step]) -> Result<Vec<ArrayRef>> {
         let mut results = Vec::with_capacity(inputs.columns.len());
-        for (accumulator, (values, filter)) in self.table.accumulators.iter_mut().zip(&inputs.columns) {
+        for (accumulator, (args, filter)) in self.table.accumulators.iter_mut().zip(&inputs.columns) {
             let before = accumulator.result(&traces.firsts)?;
-            let run = Run { groups: &self.groups, values: values.as_ref(), filter: filter.as_ref(), steps };
+            let run = Run { groups: &self.groups, args, filter: filter.as_ref(), steps };
             let after = accumulator.run(&run)?;
             results.push(arrow::compute::concat(&[&*before, &*after])?);
         }

@@ -25,6 +25,7 @@ mod deadlines;
 mod grids;
 mod group;
 mod hop;
+mod merge_order;
 mod output;
 mod rows;
 mod session;

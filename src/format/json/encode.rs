@@ -49,6 +49,7 @@ impl Form {
             Type::Row(fields) => Form::Row(fields.iter().map(Form::of_field).collect()),
             Type::Array(element) => Form::Array(Box::new(Form::new(&element.kind))),
             Type::Map(_, value) => Form::Map(Box::new(Form::new(&value.kind))),
+            Type::Multiset(_) => Form::Map(Box::new(Form::Scalar)),
             _ => Form::Scalar,
         }
     }

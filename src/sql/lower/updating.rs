@@ -18,8 +18,7 @@ impl Lowering<'_> {
         if kind.is_some()
             && let Some(call) = calls.iter().find(|call| !call.kind.takes_rows_back())
         {
-            let name = crate::aggregate::name_of(call.kind);
-            return Err(Error::unsupported(format!("the aggregate function {name} over results that change"))
+            return Err(Error::unsupported(format!("the aggregate function {} over results that change", call.kind))
                 .help("group by a window below it, so that each result is given once"));
         }
         let kind = kind.map(|kind| inputs.add(&self.arena.expr(kind), RowKind::field().name));
