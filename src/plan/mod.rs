@@ -5,6 +5,7 @@
 mod files;
 
 mod datagen;
+mod group;
 mod nexmark;
 mod rank;
 mod rows;
@@ -21,6 +22,7 @@ pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,
 };
+pub use group::GroupAggregateSpec;
 pub use nexmark::{Entity, NexmarkSpec};
 pub use rank::{RankSpec, SortKey};
 pub use rows::{KeepFirstSpec, SessionRowsSpec};

@@ -1,6 +1,6 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
+use super::{GroupAggregateSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -10,6 +10,7 @@ pub enum StageSpec {
     Rank(RankSpec),
     SessionRows(SessionRowsSpec),
     KeepFirst(KeepFirstSpec),
+    Group(GroupAggregateSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -23,6 +24,8 @@ pub enum Lateness<'a> {
         /// The zone on whose clock windows are cut, where that makes a difference.
         zone: Option<&'a str>,
     },
+    /// None.
+    Never,
 }
 
 impl StageSpec {
@@ -33,6 +36,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => &spec.schema,
             StageSpec::SessionRows(spec) => &spec.schema,
             StageSpec::KeepFirst(spec) => &spec.schema,
+            StageSpec::Group(spec) => &spec.schema,
         }
     }
 
@@ -44,6 +48,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => &spec.dealt_by,
             StageSpec::SessionRows(spec) => &spec.keys,
             StageSpec::KeepFirst(spec) => &spec.keys,
+            StageSpec::Group(spec) => &spec.keys,
         }
     }
 
@@ -60,6 +65,7 @@ impl StageSpec {
             StageSpec::KeepFirst(spec) => {
                 Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
             }
+            StageSpec::Group(_) => Lateness::Never,
         }
     }
 
@@ -67,7 +73,7 @@ impl StageSpec {
     pub fn set(&self) -> Option<usize> {
         match self {
             StageSpec::Aggregate(spec) => spec.set,
-            StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
+            _ => None,
         }
     }
 
@@ -78,6 +84,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => Some(&spec.window),
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
+            StageSpec::Group(_) => None,
         }
     }
 
@@ -88,6 +95,15 @@ impl StageSpec {
             StageSpec::Rank(spec) => spec.ordered,
             StageSpec::SessionRows(spec) => spec.ordered,
             StageSpec::KeepFirst(spec) => spec.ordered,
+            StageSpec::Group(spec) => spec.ordered,
+        }
+    }
+    /// Whether the operator is told where each of its rows stands among those of its block: in a column behind the
+    /// input's own.
+    pub fn wants_places(&self) -> bool {
+        match self {
+            StageSpec::Group(spec) => spec.ordered,
+            _ => false,
         }
     }
     pub fn set_ordered(&mut self) {
@@ -96,6 +112,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => spec.ordered = true,
             StageSpec::SessionRows(spec) => spec.ordered = true,
             StageSpec::KeepFirst(spec) => spec.ordered = true,
+            StageSpec::Group(spec) => spec.ordered = true,
         }
     }
 }

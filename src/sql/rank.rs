@@ -285,6 +285,7 @@ fn is_number(rel: &Rel, column: ColumnId) -> bool {
         Rel::Scan { .. }
         | Rel::Window { .. }
         | Rel::Aggregate(_)
+        | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
         | Rel::Unnest(_) => false,
@@ -323,6 +324,7 @@ fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
         Rel::Scan { .. }
         | Rel::Window { .. }
         | Rel::Aggregate(_)
+        | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
         | Rel::Unnest(_) => Ok(()),
@@ -351,7 +353,7 @@ impl Binder<'_> {
                 .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
             Rel::Expand { input, .. } => self.is_past(input, time),
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),
-            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::OneRow => false,
+            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => false,
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod assigner;
 mod attached;
 mod deadlines;
 mod grids;
+mod group;
 mod hop;
 mod keep_first;
 mod kept;
@@ -102,6 +103,7 @@ pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
         StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
         StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
         StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),
+        StageSpec::Group(spec) => Ok(Box::new(group::GroupOperator::new(spec)?)),
     }
 }
 
