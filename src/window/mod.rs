@@ -1,8 +1,9 @@
 //! Window operators: rows and watermarks in, result rows out.
 //!
-//! Three operators share one contract. TUMBLE, HOP and CUMULATE cut time into slices (`slicing`): a row updates one
+//! All operators share one contract. TUMBLE, HOP and CUMULATE cut time into slices (`slicing`): a row updates one
 //! slice, whatever the windows are, and a window is put together from its slices when it fires. Attached windows
-//! (`attached`) come with the rows. SESSION (`session`) keeps a few intervals per key.
+//! (`attached`) come with the rows. SESSION (`session`) keeps a few intervals per key. Others keep whole rows (`kept`): the
+//! best of a window (`rank`), those of a session (`session_rows`), the first of a key (`keep_first`).
 //!
 //! # Why the answer is that of one row at a time
 //! A window [s, e) fires when the watermark reaches e - 1; a row counts in those of its windows that have not fired.
