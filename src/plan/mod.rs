@@ -5,6 +5,7 @@
 mod files;
 
 mod datagen;
+mod join;
 mod nexmark;
 mod stage;
 
@@ -18,6 +19,7 @@ pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,
 };
+pub use join::{JoinKind, JoinSpec};
 pub use nexmark::{Entity, NexmarkSpec};
 pub use stage::{Lateness, StageSpec};
 

@@ -1,12 +1,13 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{WindowAggregateSpec, WindowSpec};
+use super::{JoinSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Join(JoinSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -20,6 +21,8 @@ pub enum Lateness<'a> {
         /// The zone on whose clock windows are cut, where that makes a difference.
         zone: Option<&'a str>,
     },
+    /// None.
+    Never,
 }
 
 impl StageSpec {
@@ -27,22 +30,30 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Join(spec) => &spec.schema,
         }
     }
 
     /// Input columns whose values decide which shard a row goes to; none: one shard does the work. `side`: which of
     /// the operator's inputs, from 0.
-    pub fn keys(&self, _side: usize) -> &[usize] {
+    pub fn keys(&self, side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Join(spec) => &spec.keys[side],
         }
     }
 
-    pub fn lateness(&self, _side: usize) -> Lateness<'_> {
+    pub fn lateness(&self, side: usize) -> Lateness<'_> {
         match self {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
+            StageSpec::Join(spec) => match (&spec.windows, spec.bounds(side)) {
+                (Some(windows), Some((_, end))) => {
+                    Lateness::Windows { window: &windows[side], time: end, zone: spec.zone.as_deref() }
+                }
+                _ => Lateness::Never,
+            },
         }
     }
 
@@ -50,6 +61,7 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Join(spec) => spec.windows.as_ref().map(|windows| &windows[0]),
         }
     }
 
@@ -57,11 +69,13 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Join(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Join(spec) => spec.ordered = true,
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn explain(plan: &JobPlan) -> String {
     text
 }
 
-fn line(text: &mut String, depth: usize, content: &str) {
+pub(super) fn line(text: &mut String, depth: usize, content: &str) {
     // Writing to a string does not fail.
     let _ = writeln!(text, "{:indent$}{content}", "", indent = depth * 2);
 }
@@ -66,6 +66,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Join(spec) => super::explain_join::join(text, depth, inputs, spec),
         },
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
@@ -138,7 +139,7 @@ fn watermark_rule(config: &Config) -> String {
 }
 
 /// What a column of an aggregation's input is: the expression that the projection below computes.
-fn source(input: &Node, index: usize) -> String {
+pub(super) fn source(input: &Node, index: usize) -> String {
     match input {
         Node::Calc { input, exprs, .. } => {
             exprs.get(index).map_or_else(|| "?".to_string(), |expr| render::expr(expr, input.schema()))

@@ -7,10 +7,11 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
+use super::conditions::Equality;
 use crate::aggregate::AggregateKind;
 use crate::error::Place;
 use crate::expr::Expr;
-use crate::plan::WindowSpec;
+use crate::plan::{JoinKind, WindowSpec};
 use crate::types::DataType;
 
 pub(super) type ColumnId = usize;
@@ -93,6 +94,39 @@ pub(super) enum Rel {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
         columns: Vec<ColumnId>,
     },
+    Join(Box<Join>),
+}
+
+/// Rows of two inputs side by side.
+#[derive(Debug, Clone)]
+pub(super) struct Join {
+    pub kind: JoinKind,
+    pub inputs: [Rel; 2],
+    /// The windows of a window join, by side; `None`: a regular join.
+    pub windows: Option<[WindowId; 2]>,
+    /// What rows must agree in, besides their windows.
+    pub keys: Vec<Equality>,
+    /// Over columns below.
+    pub condition: Option<Expr>,
+    /// By side the visible columns above and what they are below: the same, but where a row may lack a partner.
+    pub columns: [Vec<(ColumnId, ColumnId)>; 2],
+}
+
+impl Join {
+    /// The side of a column above, and what it is below.
+    pub(super) fn below(&self, id: ColumnId, arena: &Arena) -> Option<(usize, ColumnId)> {
+        for (side, columns) in self.columns.iter().enumerate() {
+            if let Some((_, below)) = columns.iter().find(|(above, _)| *above == id) {
+                return Some((side, *below));
+            }
+        }
+        self.input_of(id, arena)
+    }
+
+    /// The side of a column below.
+    pub(super) fn input_of(&self, id: ColumnId, arena: &Arena) -> Option<(usize, ColumnId)> {
+        (0..2).find(|&side| self.inputs[side].has(id, arena)).map(|side| (side, id))
+    }
 }
 
 /// A window aggregation. Only its own columns are visible above it.
@@ -122,7 +156,7 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Join(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
@@ -133,8 +167,40 @@ impl Rel {
         match self {
             Rel::Scan { table, .. } => Some(table),
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
-            Rel::Aggregate(_) | Rel::Union { .. } => None,
+            Rel::Aggregate(_) | Rel::Union { .. } | Rel::Join(_) => None,
         }
+    }
+    /// Whether rows come from a join, without an aggregation between.
+    pub(super) fn is_joined(&self) -> bool {
+        match self {
+            Rel::Scan { .. } | Rel::Aggregate(_) => false,
+            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.is_joined(),
+            Rel::Union { inputs, .. } => inputs.iter().any(|(input, _)| input.is_joined()),
+            Rel::Join(_) => true,
+        }
+    }
+    /// Whether a column is within reach of what stands above.
+    pub(super) fn has(&self, id: ColumnId, arena: &Arena) -> bool {
+        match self {
+            Rel::Scan { columns, .. } | Rel::Union { columns, .. } => columns.contains(&id),
+            Rel::Filter { input, .. } => input.has(id, arena),
+            Rel::Project { input, defined } => defined.iter().any(|(own, _)| *own == id) || input.has(id, arena),
+            Rel::Window { input, window, .. } => {
+                arena.windows[*window].columns().contains(&Some(id)) || input.has(id, arena)
+            }
+            Rel::Aggregate(aggregate) => {
+                arena.windows[aggregate.output].columns().contains(&Some(id))
+                    || aggregate.keys.iter().any(|(own, _)| *own == id)
+                    || aggregate.calls.iter().any(|call| call.column == id)
+            }
+            Rel::Join(join) => join.below(id, arena).is_some(),
+        }
+    }
+}
+
+impl Window {
+    fn columns(&self) -> [Option<ColumnId>; 3] {
+        [Some(self.start), Some(self.end), self.time]
     }
 }
 

@@ -10,9 +10,9 @@ use crate::plan::{Config, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggreg
 use crate::types::{Field, Schema, Type};
 
 /// A node and where it has which column.
-struct Base {
-    node: Node,
-    positions: BTreeMap<ColumnId, usize>,
+pub(super) struct Base {
+    pub node: Node,
+    pub positions: BTreeMap<ColumnId, usize>,
 }
 
 pub(super) struct Lowering<'a> {
@@ -97,6 +97,7 @@ impl Lowering<'_> {
             }
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
             Rel::Union { inputs, columns } => self.union(inputs, columns, needed),
+            Rel::Join(join) => self.join(join, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
     }
@@ -224,7 +225,7 @@ impl Lowering<'_> {
     }
 
     /// The zone in which windows of this time type are cut, unless that makes no difference.
-    fn zone(&self, time_type: &Type) -> Option<String> {
+    pub(super) fn zone(&self, time_type: &Type) -> Option<String> {
         let utc = ["UTC", "GMT", "Etc/UTC", "Z"].contains(&self.config.time_zone.as_str());
         (matches!(time_type, Type::TimestampLtz(_)) && !utc).then(|| self.config.time_zone.clone())
     }
@@ -336,13 +337,13 @@ impl Lowering<'_> {
 
 /// The columns below an aggregation, none of them twice.
 #[derive(Default)]
-struct Inputs {
-    exprs: Vec<Expr>,
-    names: Vec<String>,
+pub(super) struct Inputs {
+    pub exprs: Vec<Expr>,
+    pub names: Vec<String>,
 }
 
 impl Inputs {
-    fn add(&mut self, expr: &Expr, name: String) -> usize {
+    pub(super) fn add(&mut self, expr: &Expr, name: String) -> usize {
         if let Some(index) = self.exprs.iter().position(|input| input == expr) {
             return index;
         }

@@ -220,22 +220,10 @@ impl Binder<'_> {
 
     fn select(&mut self, select: &Select) -> Result<Relation> {
         self.refuse_clauses(select)?;
-        let input = match select.from.as_slice() {
-            [] => {
-                return Err(
-                    Error::unsupported("SELECT without FROM").at_place(place_of(select.span()).unwrap_or_default())
-                );
-            }
-            [table] if table.joins.is_empty() => self.factor(&table.relation)?,
-            [_] | [..] => return Err(self.join(select)),
-        };
-        let input = match &select.selection {
-            None => input,
-            Some(condition) => {
-                let predicate = self.condition(condition, &mut Context::new(&input.scope, "WHERE"))?;
-                input.filtered(predicate)
-            }
-        };
+        if select.from.is_empty() {
+            return Err(Error::unsupported("SELECT without FROM").at_place(place_of(select.span()).unwrap_or_default()));
+        }
+        let input = self.from_where(select)?;
         let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else {
             return Err(Error::script("GROUP BY ALL is not Flink's").help("name the columns to group by"));
         };
@@ -254,20 +242,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The error for a FROM of several tables.
-    fn join(&self, select: &Select) -> Error {
-        let table = select.from.iter().flat_map(|t| t.joins.first()).map(|join| join.relation.span()).next();
-        let place = table.or_else(|| select.from.get(1).map(|t| t.relation.span())).and_then(place_of);
-        let error = Error::unsupported("a join").help(
-            "aggregate each side in a window of its own and write the two results to files, or run this statement on Flink",
-        );
-        match place {
-            Some(place) => error.at_place(place),
-            None => error,
-        }
-    }
-
-    fn refuse_clauses(&self, select: &Select) -> Result<()> {
+    pub(super) fn refuse_clauses(&self, select: &Select) -> Result<()> {
         let refuse = |what: &str, ast: Option<&Ast>| {
             let error = Error::unsupported(what);
             Err(match ast {
@@ -298,7 +273,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
+    pub(super) fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         let mut calls = Vec::new();
@@ -311,7 +286,7 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            if let Some(named) = wildcard(item, &input.scope)? {
+            if let Some(named) = wildcard(item, &input.scope, &columns)? {
                 columns.extend(named);
                 continue;
             }
@@ -345,7 +320,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn factor(&mut self, factor: &TableFactor) -> Result<Relation> {
+    pub(super) fn factor(&mut self, factor: &TableFactor) -> Result<Relation> {
         let result = match factor {
             TableFactor::Table { name, alias, args, version, sample, .. } => {
                 if version.is_some() {
@@ -382,7 +357,7 @@ impl Binder<'_> {
                 Err(Error::unsupported("LATERAL"))
             }
             TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST")),
-            TableFactor::NestedJoin { .. } => Err(Error::unsupported("a join")),
+            TableFactor::NestedJoin { .. } => Err(Error::unsupported("an alias of a join in parentheses")),
             TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             _ => Err(Error::script("this kind of table is not Flink's")),
         };
@@ -449,7 +424,7 @@ impl Binder<'_> {
     }
 }
 
-fn single_name(name: &ObjectName) -> Result<&Ident> {
+pub(super) fn single_name(name: &ObjectName) -> Result<&Ident> {
     match name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] => Ok(ident),
         _ => Err(Error::unsupported(format!("the table function {name}"))),
@@ -498,8 +473,8 @@ fn rename(mut relation: Relation, names: &[Ident], at: &Ident) -> Result<Relatio
     Ok(relation)
 }
 
-/// The columns of `*` or `t.*`; `None` if the item is neither.
-pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Named>>> {
+/// The columns of `*` or `t.*`; `None` if the item is neither. `before`: the columns of the items before it.
+pub(super) fn wildcard(item: &SelectItem, scope: &Scope, before: &[Named]) -> Result<Option<Vec<Named>>> {
     let (table, options) = match item {
         SelectItem::Wildcard(options) => (None, options),
         SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
@@ -509,7 +484,7 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Na
         _ => return Ok(None),
     };
     refuse_wildcard_options(options)?;
-    let Some(table) = table else { return different(scope.columns.clone(), item).map(Some) };
+    let Some(table) = table else { return different(scope.columns.clone(), item, before).map(Some) };
     let of_table = scope.columns.iter().filter(|column| column.qualifier.as_deref() == Some(&table.value));
     let found: Vec<Named> = of_table.cloned().collect();
     if found.is_empty() {
@@ -519,22 +494,27 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Na
             None => error,
         });
     }
-    different(found, item).map(Some)
+    different(found, item, before).map(Some)
 }
 
-/// The columns of a `*`, which names each of them: two of one name are ambiguous.
-fn different(columns: Vec<Named>, item: &SelectItem) -> Result<Vec<Named>> {
+/// The columns of a `*`. Two of one name and one table are ambiguous; of several tables the later ones get a number.
+fn different(mut columns: Vec<Named>, item: &SelectItem, before: &[Named]) -> Result<Vec<Named>> {
     let mut seen = HashSet::new();
-    match columns.iter().find(|column| !seen.insert((column.qualifier.as_deref(), column.name.as_str()))) {
-        None => Ok(columns),
-        Some(column) => {
-            let error = ambiguous(&column.name);
-            Err(match place_of(item.span()) {
-                Some(place) => error.at_place(place),
-                None => error,
-            })
-        }
+    if let Some(column) = columns.iter().find(|column| !seen.insert((column.qualifier.clone(), column.name.clone()))) {
+        let error = ambiguous(&column.name);
+        return Err(match place_of(item.span()) {
+            Some(place) => error.at_place(place),
+            None => error,
+        });
     }
+    let mut taken: HashSet<String> = before.iter().map(|column| column.name.clone()).collect();
+    for column in &mut columns {
+        let names = std::iter::once(column.name.clone()).chain((0..).map(|n| format!("{}{n}", column.name)));
+        let free = names.into_iter().find(|name| !taken.contains(name));
+        column.name = free.unwrap_or_default();
+        taken.insert(column.name.clone());
+    }
+    Ok(columns)
 }
 
 fn refuse_wildcard_options(options: &WildcardAdditionalOptions) -> Result<()> {

@@ -52,7 +52,7 @@ const SIGNATURES: &[Signature] = &[
 ];
 
 /// Flink's table functions that are no window functions.
-const FLINKS: &[&str] = &["FROM_CHANGELOG", "ML_EVALUATE", "ML_PREDICT", "TO_CHANGELOG", "VECTOR_SEARCH"];
+const FLINKS: &[&str] = &["FROM_CHANGELOG", "ML_EVALUATE", "ML_PREDICT", "TO_CHANGELOG", "UNNEST", "VECTOR_SEARCH"];
 
 impl Binder<'_> {
     /// A call of a window function; `place` is that of its name.
@@ -167,6 +167,10 @@ impl Binder<'_> {
                 name.value, column.data_type.kind
             ));
             return Err(at(self.no_rowtime_advice(error, id, &name.value, &input.rel)));
+        }
+        if input.rel.is_joined() && !matches!(column.window, Some((_, Role::Time))) {
+            let error = Error::unsupported(format!("{function} over a time of the rows below a join"));
+            return Err(at(error.help("use the window_time of a side of the join that is never padded")));
         }
         if input.rel.open_window().is_some() {
             return Err(at(Error::unsupported(format!("{function} directly over another window function")).help(

@@ -30,13 +30,16 @@ enum Kind {
         gap: i64,
     },
     Attached(usize),
+    Never,
 }
 
 impl Deadlines {
     /// # Errors
     /// As [`operator`](super::operator).
     pub fn new(lateness: Lateness<'_>) -> Result<Self> {
-        let Lateness::Windows { window, time, zone } = lateness;
+        let Lateness::Windows { window, time, zone } = lateness else {
+            return Ok(Deadlines { kind: Kind::Never, time: 0, scale: Scale::new(None)?, in_zone: false });
+        };
         let kind = match (window, grid_of(window)?) {
             (_, Some(grid)) => Kind::Grid(grid),
             (WindowSpec::Attached { end, .. }, None) => Kind::Attached(*end),
@@ -57,6 +60,7 @@ impl Deadlines {
         let first_end = match self.kind {
             // The rows' own windows decide; their ends are not known from a time.
             Kind::Attached(_) => return true,
+            Kind::Never => return false,
             Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
             // No window that holds an instant ends before it, whatever the zone does to its clocks.
             Kind::Grid(_) | Kind::Session { .. } => lowest_time,
@@ -71,6 +75,7 @@ impl Deadlines {
     pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
         match self.kind {
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
+            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
             Kind::Grid(grid) => {
                 let times = local_times(rows, self.time, &mut self.scale)?;
@@ -93,7 +98,7 @@ impl Deadlines {
     /// # Errors
     /// As [`Deadlines::of`].
     pub fn last_ends(&mut self, rows: &RecordBatch) -> Result<Vec<i64>> {
-        if matches!(self.kind, Kind::Attached(_)) {
+        if matches!(self.kind, Kind::Attached(_) | Kind::Never) {
             return Ok(Vec::new());
         }
         let times = local_times(rows, self.time, &mut self.scale)?;
@@ -102,7 +107,7 @@ impl Deadlines {
                 times.iter().map(|&time| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX)).collect()
             }
             Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
-            Kind::Attached(_) => Vec::new(),
+            Kind::Attached(_) | Kind::Never => Vec::new(),
         })
     }
 }

@@ -24,6 +24,7 @@ mod attached;
 mod deadlines;
 mod grids;
 mod hop;
+mod join;
 mod output;
 mod rows;
 mod session;
@@ -37,6 +38,7 @@ use arrow::array::RecordBatch;
 
 use crate::batch::EventBatch;
 use crate::error::Result;
+use crate::expr::EvalContext;
 use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
@@ -89,9 +91,10 @@ pub trait WindowOperator {
 /// # Errors
 /// Script for an unknown zone, unsupported for keys that are nested, internal for a specification that no front end
 /// writes (columns that are not there, sizes below 1).
-pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
+pub fn operator(spec: &StageSpec, context: &EvalContext) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Join(spec) => join::operator(spec, context),
     }
 }
 

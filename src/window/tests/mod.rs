@@ -129,6 +129,10 @@ fn batch_of(rows: &[Row], schema: &Schema) -> RecordBatch {
     RecordBatch::try_new(schema, columns).unwrap()
 }
 
+pub(super) fn context() -> EvalContext {
+    EvalContext { time_zone: "UTC".to_string(), now_ms: 0 }
+}
+
 /// What an operator gave: `keys aggregates | start end time` per row, and its late rows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
@@ -161,7 +165,7 @@ fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) -> Resu
 /// Runs rows in batches; the watermark after a row is the highest time so far less `delay`, as SQL has it.
 pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_rows: usize) -> Answer {
     let stage = StageSpec::Aggregate(spec.clone());
-    let mut operator = operator(&stage).unwrap();
+    let mut operator = operator(&stage, &context()).unwrap();
     let mut deadlines = Deadlines::new(stage.lateness(0)).unwrap();
     let (mut out, mut ends, mut moved) = (Vec::new(), Vec::new(), Watermark::SQL_START);
     let emitted = |watermark| WatermarkStart::Sql.emitted(watermark);
