@@ -7,7 +7,7 @@ use crate::metrics::Totals;
 use crate::numbers::grouped as count;
 use crate::plan::{SinkSpec, WindowSpec};
 use crate::shard::columns::findings::{Findings, find_move};
-use crate::shard::columns::program::{Branch, Program, Target};
+use crate::shard::columns::program::{Branch, Program};
 use crate::shard::columns::scan::ScanContext;
 use crate::time::Watermark;
 
@@ -37,7 +37,7 @@ pub(super) fn warnings(ended: &Ended<'_>) -> Vec<String> {
     for (index, branch) in branches.iter().enumerate() {
         // A table that is read several times is spoken of once.
         let again = branches[..index].iter().any(|earlier| earlier.scan.table == branch.scan.table);
-        if !again && let Target::Port(_) = branch.to {
+        if !again && branch.ports().next().is_some() {
             found.extend(ended.wrong_unit(index, branch));
             found.extend(ended.still_watermark(index, branch));
         }
@@ -202,7 +202,7 @@ fn unit_of(lowest: i64, highest: i64) -> Option<(&'static str, &'static str)> {
 }
 
 fn window_of<'a>(program: &'a Program, branch: &Branch) -> Option<&'a WindowSpec> {
-    let Target::Port(port) = branch.to else { return None };
+    let port = branch.ports().next()?;
     program.stages[program.ports[port].stage].spec.window()
 }
 

@@ -1,12 +1,15 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{JoinSpec, WindowAggregateSpec, WindowSpec};
+use super::{JoinSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Rank(RankSpec),
+    SessionRows(SessionRowsSpec),
+    KeepFirst(KeepFirstSpec),
     Join(JoinSpec),
 }
 
@@ -30,6 +33,9 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Rank(spec) => &spec.schema,
+            StageSpec::SessionRows(spec) => &spec.schema,
+            StageSpec::KeepFirst(spec) => &spec.schema,
             StageSpec::Join(spec) => &spec.schema,
         }
     }
@@ -39,6 +45,9 @@ impl StageSpec {
     pub fn keys(&self, side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Rank(spec) => &spec.dealt_by,
+            StageSpec::SessionRows(spec) => &spec.keys,
+            StageSpec::KeepFirst(spec) => &spec.keys,
             StageSpec::Join(spec) => &spec.keys[side],
         }
     }
@@ -47,6 +56,14 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            // The rows' own windows decide; no time column is looked at.
+            StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
+            StageSpec::SessionRows(spec) => {
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            StageSpec::KeepFirst(spec) => {
+                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
             }
             StageSpec::Join(spec) => match (&spec.windows, spec.bounds(side)) {
                 (Some(windows), Some((_, end))) => {
@@ -61,6 +78,9 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Rank(spec) => Some(&spec.window),
+            StageSpec::SessionRows(spec) => Some(&spec.window),
+            StageSpec::KeepFirst(_) => None,
             StageSpec::Join(spec) => spec.windows.as_ref().map(|windows| &windows[0]),
         }
     }
@@ -69,12 +89,18 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Rank(spec) => spec.ordered,
+            StageSpec::SessionRows(spec) => spec.ordered,
+            StageSpec::KeepFirst(spec) => spec.ordered,
             StageSpec::Join(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Rank(spec) => spec.ordered = true,
+            StageSpec::SessionRows(spec) => spec.ordered = true,
+            StageSpec::KeepFirst(spec) => spec.ordered = true,
             StageSpec::Join(spec) => spec.ordered = true,
         }
     }

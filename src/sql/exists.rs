@@ -1,14 +1,14 @@
 //! WHERE, and its conditions `[NOT] EXISTS (SELECT …)` and `[NOT] IN (SELECT …)`, which are joins.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr as Ast, GroupByExpr, InTarget, Query, Select, SelectItem, SetExpr, Spanned, UnaryOperator,
+    BinaryOperator, Expr as Ast, GroupByExpr, InTarget, Query, Select, SetExpr, Spanned, UnaryOperator,
 };
 
 use super::binder::{Binder, Context, located};
 use super::conditions::{conjunction, conjuncts};
 use super::join::Tree;
 use super::logical::columns_of;
-use super::query::Relation;
+use super::query::{Relation, item_parts, wildcard};
 use super::scope::Scope;
 use super::text::place_of;
 use crate::error::{Error, Result};
@@ -80,9 +80,13 @@ impl Binder<'_> {
                 above.extend(tree.sink(condition));
             }
         }
-        let mut relation = self.assemble(tree)?;
+        let placed = |error: Error| match &select.selection {
+            Some(ast) => located(error, ast),
+            None => error,
+        };
+        let mut relation = self.assemble(tree).map_err(placed)?;
         if let Some(condition) = conjunction(above)? {
-            relation = relation.filtered(condition);
+            relation = self.filter(relation, condition).map_err(placed)?;
         }
         for membership in memberships {
             let ast = membership.ast;
@@ -128,7 +132,7 @@ impl Binder<'_> {
             SetExpr::Select(select) if is_plain(query, select) => select,
             // Such a query stands for itself.
             _ => {
-                let relation = self.query(query)?;
+                let relation = self.query(query).map_err(|error| correlated(error, outer))?;
                 let columns = relation.scope.ids().into_iter().map(|id| self.arena.expr(id)).collect();
                 return Ok(Subquery { tree: Tree::Leaf(relation, Vec::new()), ties: Vec::new(), columns });
             }
@@ -149,9 +153,11 @@ impl Binder<'_> {
         }
         let mut columns = Vec::new();
         for item in plain.projection.iter().filter(|_| wanted) {
-            let (SelectItem::UnnamedExpr(ast) | SelectItem::ExprWithAlias { expr: ast, .. }) = item else {
-                return Err(Error::unsupported("'*' in the subquery of IN").help("name its column"));
-            };
+            if let Some(named) = wildcard(item, tree.scope(), &[])? {
+                columns.extend(named.into_iter().map(|column| self.arena.expr(column.id)));
+                continue;
+            }
+            let (ast, _) = item_parts(item)?;
             columns.push(self.expr(ast, &mut Context::new(tree.scope(), "SELECT"))?);
         }
         Ok(Subquery { tree, ties, columns })
@@ -165,4 +171,19 @@ fn is_plain(query: &Query, select: &Select) -> bool {
     let whole =
         query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
     ungrouped && whole && select.having.is_none() && select.distinct.is_none() && !select.from.is_empty()
+}
+
+/// Only plain subqueries may name columns of the query around them.
+fn correlated(error: Error, outer: &Scope) -> Error {
+    let missing = |name: &str| error.message().contains(&format!("is called '{name}' here"));
+    if !outer.columns.iter().any(|column| column.qualifier.as_deref().is_some_and(missing)) {
+        return error;
+    }
+    let what = "a subquery with GROUP BY, DISTINCT, UNION or WITH that names columns of the query around it";
+    let other = Error::unsupported(what)
+        .help("group in a subquery in FROM of this one, and compare with the query around it in WHERE");
+    match error.place() {
+        Some(place) => other.at_place(place.clone()),
+        None => other,
+    }
 }

@@ -13,6 +13,7 @@ use super::logical::{ColumnId, Join, Rel, Role, Window, WindowId, columns_of, re
 use super::query::{Relation, single_name};
 use super::scope::{Named, Scope};
 use super::text::place_of;
+use super::unnest;
 use crate::error::{Error, Place, Result};
 use crate::expr::{Expr, resolve};
 use crate::plan::JoinKind;
@@ -113,12 +114,19 @@ impl Branch {
 }
 
 impl Binder<'_> {
-    /// FROM without its conditions in WHERE. The select has at least one table.
+    /// FROM without its conditions in WHERE.
     pub(super) fn tables(&mut self, select: &Select) -> Result<Tree> {
-        let mut tables = select.from.iter();
-        let first = tables.next().ok_or_else(|| Error::internal("a FROM without tables"))?;
+        let Some((first, others)) = select.from.split_first() else {
+            return Ok(Tree::Leaf(self.no_table(select)?, Vec::new()));
+        };
         let mut tree = self.table_with_joins(first)?;
-        for table in tables {
+        for table in others {
+            if let Some(unnest) = unnest::written(&table.relation) {
+                let relation = self.assemble(tree)?;
+                let relation = self.unnest(relation, &unnest, &unnest::Joined::CROSS)?;
+                tree = self.joins(Tree::Leaf(relation, Vec::new()), &table.joins)?;
+                continue;
+            }
             let place = place_of(table.relation.span());
             let right = self.table_with_joins(table)?;
             tree = Tree::Join(Box::new(self.branch(JoinKind::Inner, [tree, right], place)));
@@ -127,8 +135,19 @@ impl Binder<'_> {
     }
 
     fn table_with_joins(&mut self, table: &TableWithJoins) -> Result<Tree> {
-        let mut tree = self.table(&table.relation)?;
-        for join in &table.joins {
+        let tree = self.table(&table.relation)?;
+        self.joins(tree, &table.joins)
+    }
+
+    fn joins(&mut self, mut tree: Tree, joins: &[JoinAst]) -> Result<Tree> {
+        for join in joins {
+            if unnest::written(&join.relation).is_some() {
+                let relation = self.assemble(tree)?;
+                let joined = self.join_unnest(relation, join)?;
+                let joined = joined.ok_or_else(|| Error::internal("UNNEST is no UNNEST"))?;
+                tree = Tree::Leaf(joined, Vec::new());
+                continue;
+            }
             let right = self.table(&join.relation)?;
             let place = place_of(join.relation.span());
             tree = self.join(tree, join, right).map_err(|error| match place {
@@ -231,10 +250,10 @@ impl Binder<'_> {
     pub(super) fn assemble(&mut self, tree: Tree) -> Result<Relation> {
         let branch = match tree {
             Tree::Leaf(relation, conditions) => {
-                return Ok(match conjunction(conditions)? {
-                    Some(condition) => relation.filtered(condition),
-                    None => relation,
-                });
+                return match conjunction(conditions)? {
+                    Some(condition) => self.filter(relation, condition),
+                    None => Ok(relation),
+                };
             }
             Tree::Join(branch) => *branch,
         };
@@ -366,7 +385,8 @@ impl Binder<'_> {
         };
         if !matches!(kind, JoinKind::Inner | JoinKind::Semi) {
             let article = if kind == JoinKind::Anti { "an" } else { "a" };
-            let what = format!("{article} {} join that is no window join (its results would be updated later)", kind.name());
+            let what =
+                format!("{article} {} join that is no window join (its results would be updated later)", kind.name());
             return Err(Error::unsupported(what).help(reason));
         }
         if !parts.is_empty() {

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use super::catalog::Table;
 use super::conditions::Equality;
-use crate::aggregate::AggregateKind;
+use super::rank::Rank;
+use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::{JoinKind, WindowSpec};
@@ -46,7 +47,6 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
-    pub place: Option<Place>,
 }
 
 /// All columns and windows of a statement.
@@ -54,6 +54,8 @@ pub(super) struct Window {
 pub(super) struct Arena {
     pub columns: Vec<Column>,
     pub windows: Vec<Window>,
+    /// Columns that stand for the result of a ROW_NUMBER.
+    pub ranks: Vec<ColumnId>,
 }
 
 impl Arena {
@@ -88,11 +90,24 @@ pub(super) enum Rel {
         window: WindowId,
         time: ColumnId,
     },
+    /// One row without columns: what a query without FROM reads.
+    OneRow,
+    /// Adds columns to those of the input, in several copies of each row: a copy has one expression a column.
+    Expand {
+        input: Box<Rel>,
+        columns: Vec<ColumnId>,
+        copies: Vec<Vec<Expr>>,
+    },
+    Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
+    /// ROW_NUMBER: adds the number.
+    Rank(Box<Rank>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
         columns: Vec<ColumnId>,
+        /// That one of `columns` which says what each row does to the result, if the result changes.
+        kind: Option<ColumnId>,
     },
     Join(Box<Join>),
 }
@@ -129,6 +144,20 @@ impl Join {
     }
 }
 
+/// UNNEST: each row once for every element of a collection, with the element in new columns.
+#[derive(Debug, Clone)]
+pub(super) struct Unnest {
+    pub input: Rel,
+    pub collection: Expr,
+    /// One for an ARRAY, two for a MAP.
+    pub elements: Vec<ColumnId>,
+    pub ordinality: Option<ColumnId>,
+    /// Rows without elements stay.
+    pub outer: bool,
+    /// Which elements count; may read all columns.
+    pub condition: Option<Expr>,
+}
+
 /// A window aggregation. Only its own columns are visible above it.
 #[derive(Debug, Clone)]
 pub(super) struct Aggregate {
@@ -149,45 +178,74 @@ pub(super) struct Call {
     pub distinct: bool,
     pub args: Vec<Expr>,
     pub filter: Option<Expr>,
+    pub setting: Setting,
+    pub place: Option<Place>,
     pub output: DataType,
+}
+
+impl Call {
+    /// The results of both are the same.
+    pub(super) fn computes_same(&self, other: &Call) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.args == other.args
+            && self.filter == other.filter
+            && self.setting == other.setting
+    }
 }
 
 impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Join(_) => None,
-            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow | Rel::Join(_) => None,
+            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
+            Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
+        }
+    }
+    /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
+    pub(super) fn row_kind(&self) -> Option<ColumnId> {
+        match self {
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Unnest(unnest) => unnest.input.row_kind(),
+            Rel::Union { kind, .. } => *kind,
         }
     }
     /// The table that the rows come from, for advice.
     pub(super) fn table(&self) -> Option<&Rc<Table>> {
         match self {
             Rel::Scan { table, .. } => Some(table),
-            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
-            Rel::Aggregate(_) | Rel::Union { .. } | Rel::Join(_) => None,
-        }
-    }
-    /// Whether rows come from a join, without an aggregation between.
-    pub(super) fn is_joined(&self) -> bool {
-        match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) => false,
-            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.is_joined(),
-            Rel::Union { inputs, .. } => inputs.iter().any(|(input, _)| input.is_joined()),
-            Rel::Join(_) => true,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.table(),
+            Rel::Unnest(unnest) => unnest.input.table(),
+            Rel::Rank(rank) => rank.input.table(),
+            Rel::Aggregate(_) | Rel::Union { .. } | Rel::OneRow | Rel::Join(_) => None,
         }
     }
     /// Whether a column is within reach of what stands above.
     pub(super) fn has(&self, id: ColumnId, arena: &Arena) -> bool {
         match self {
+            Rel::OneRow => false,
             Rel::Scan { columns, .. } | Rel::Union { columns, .. } => columns.contains(&id),
             Rel::Filter { input, .. } => input.has(id, arena),
             Rel::Project { input, defined } => defined.iter().any(|(own, _)| *own == id) || input.has(id, arena),
+            Rel::Expand { input, columns, .. } => columns.contains(&id) || input.has(id, arena),
             Rel::Window { input, window, .. } => {
                 arena.windows[*window].columns().contains(&Some(id)) || input.has(id, arena)
             }
+            Rel::Unnest(unnest) => {
+                let own = unnest.elements.contains(&id) || unnest.ordinality == Some(id);
+                own || unnest.input.has(id, arena)
+            }
+            Rel::Rank(rank) => rank.column == id || rank.input.has(id, arena),
             Rel::Aggregate(aggregate) => {
                 arena.windows[aggregate.output].columns().contains(&Some(id))
                     || aggregate.keys.iter().any(|(own, _)| *own == id)

@@ -52,7 +52,7 @@ const SIGNATURES: &[Signature] = &[
 ];
 
 /// Flink's table functions that are no window functions.
-const FLINKS: &[&str] = &["FROM_CHANGELOG", "ML_EVALUATE", "ML_PREDICT", "TO_CHANGELOG", "UNNEST", "VECTOR_SEARCH"];
+const FLINKS: &[&str] = &["FROM_CHANGELOG", "ML_EVALUATE", "ML_PREDICT", "TO_CHANGELOG", "VECTOR_SEARCH"];
 
 impl Binder<'_> {
     /// A call of a window function; `place` is that of its name.
@@ -88,7 +88,7 @@ impl Binder<'_> {
                 });
             }
         };
-        Ok(self.attach_window(input, function, time, partition, place))
+        Ok(self.attach_window(input, function, time, partition))
     }
 
     fn attach_window(
@@ -97,7 +97,6 @@ impl Binder<'_> {
         function: WindowSpec,
         time: ColumnId,
         partition: Option<Vec<ColumnId>>,
-        place: Option<Place>,
     ) -> Relation {
         let time_type = match self.arena.columns[time].data_type.kind {
             Type::TimestampLtz(_) => Type::TimestampLtz(3).not_null(),
@@ -114,7 +113,7 @@ impl Binder<'_> {
             let name = self.arena.columns[column].name.clone();
             scope.columns.push(Named { qualifier: None, name, id: column });
         }
-        self.arena.windows.push(Window { function, start, end, time: Some(window_time), time_type, partition, place });
+        self.arena.windows.push(Window { function, start, end, time: Some(window_time), time_type, partition });
         Relation { rel: Rel::Window { input: Box::new(input.rel), window: id, time }, scope }
     }
 
@@ -168,14 +167,16 @@ impl Binder<'_> {
             ));
             return Err(at(self.no_rowtime_advice(error, id, &name.value, &input.rel)));
         }
-        if input.rel.is_joined() && !matches!(column.window, Some((_, Role::Time))) {
-            let error = Error::unsupported(format!("{function} over a time of the rows below a join"));
-            return Err(at(error.help("use the window_time of a side of the join that is never padded")));
-        }
         if input.rel.open_window().is_some() {
             return Err(at(Error::unsupported(format!("{function} directly over another window function")).help(
                 "aggregate by the inner window first, select its window_time, and use DESCRIPTOR(window_time) here",
             )));
+        }
+        if self.is_past(&input.rel, id) {
+            return Err(at(Error::unsupported(format!(
+                "{function} on the event time of rows that waited for a window"
+            ))
+            .help("use DESCRIPTOR(window_time), the time at which their window ended")));
         }
         Ok(id)
     }

@@ -94,8 +94,7 @@ impl SliceOperator {
                 }
             };
         }
-        let grid = self.grid;
-        for (slice, rows) in split(from..to, |row| Some(grid.slice_of(times[row]))) {
+        for (slice, rows) in split(from..to, |row| Some(self.slice_for(times[row]))) {
             match self.accepts(slice) {
                 Accept::Late => self.late_rows += rows.len() as u64,
                 Accept::Nowhere => {}
@@ -106,6 +105,16 @@ impl SliceOperator {
             }
         }
         Ok(())
+    }
+
+    /// The slice that a row goes to. Late rows of a cumulating window go to one table, in the order in which they came:
+    /// for that they count as rows of its first slice.
+    fn slice_for(&self, time: i64) -> i64 {
+        let slice = self.grid.slice_of(time);
+        match self.combination {
+            Combination::Cumulate(_) if self.accepts(slice) == Accept::Partly => self.grid.last_start(slice),
+            _ => slice,
+        }
     }
 
     fn accepts(&self, slice: i64) -> Accept {
