@@ -6,6 +6,7 @@ mod files;
 
 mod datagen;
 mod group;
+mod join;
 mod nexmark;
 mod rank;
 mod rows;
@@ -23,6 +24,7 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use group::GroupAggregateSpec;
+pub use join::{JoinKind, JoinSpec};
 pub use nexmark::{Entity, NexmarkSpec};
 pub use rank::{RankSpec, SortKey};
 pub use rows::{KeepFirstSpec, SessionRowsSpec};

@@ -1,6 +1,6 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{GroupAggregateSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
+use super::{GroupAggregateSpec, JoinSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -11,6 +11,7 @@ pub enum StageSpec {
     SessionRows(SessionRowsSpec),
     KeepFirst(KeepFirstSpec),
     Group(GroupAggregateSpec),
+    Join(JoinSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -37,22 +38,24 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => &spec.schema,
             StageSpec::KeepFirst(spec) => &spec.schema,
             StageSpec::Group(spec) => &spec.schema,
+            StageSpec::Join(spec) => &spec.schema,
         }
     }
 
     /// Input columns whose values decide which shard a row goes to; none: one shard does the work. `side`: which of
     /// the operator's inputs, from 0.
-    pub fn keys(&self, _side: usize) -> &[usize] {
+    pub fn keys(&self, side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
             StageSpec::Rank(spec) => &spec.dealt_by,
             StageSpec::SessionRows(spec) => &spec.keys,
             StageSpec::KeepFirst(spec) => &spec.keys,
             StageSpec::Group(spec) => &spec.keys,
+            StageSpec::Join(spec) => &spec.keys[side],
         }
     }
 
-    pub fn lateness(&self, _side: usize) -> Lateness<'_> {
+    pub fn lateness(&self, side: usize) -> Lateness<'_> {
         match self {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
@@ -66,6 +69,12 @@ impl StageSpec {
                 Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
             }
             StageSpec::Group(_) => Lateness::Never,
+            StageSpec::Join(spec) => match (&spec.windows, spec.bounds(side)) {
+                (Some(windows), Some((_, end))) => {
+                    Lateness::Windows { window: &windows[side], time: end, zone: spec.zone.as_deref() }
+                }
+                _ => Lateness::Never,
+            },
         }
     }
 
@@ -85,6 +94,7 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
             StageSpec::Group(_) => None,
+            StageSpec::Join(spec) => spec.windows.as_ref().map(|windows| &windows[0]),
         }
     }
 
@@ -95,6 +105,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => spec.ordered,
             StageSpec::SessionRows(spec) => spec.ordered,
             StageSpec::KeepFirst(spec) => spec.ordered,
+            StageSpec::Join(spec) => spec.ordered,
             StageSpec::Group(spec) => spec.ordered,
         }
     }
@@ -113,6 +124,7 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => spec.ordered = true,
             StageSpec::KeepFirst(spec) => spec.ordered = true,
             StageSpec::Group(spec) => spec.ordered = true,
+            StageSpec::Join(spec) => spec.ordered = true,
         }
     }
 }

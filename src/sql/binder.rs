@@ -39,6 +39,8 @@ pub(super) struct Binder<'a> {
 /// Where an expression stands: what it sees, and what it may be.
 pub(super) struct Context<'s> {
     pub scope: &'s Scope,
+    /// What the query around a subquery sees.
+    pub outer: Option<&'s Scope>,
     /// "WHERE", "SELECT", …: for messages.
     pub clause: &'static str,
     /// The aggregate calls met so far; `None` where aggregates have no place.
@@ -53,7 +55,7 @@ pub(super) struct Context<'s> {
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, clause, calls: None, grouping: None, ranks: None, places: Vec::new() }
+        Context { scope, outer: None, clause, calls: None, grouping: None, ranks: None, places: Vec::new() }
     }
 }
 
@@ -367,7 +369,12 @@ impl<'a> Binder<'a> {
     fn reference(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
         match ast {
             Ast::Identifier(name) => {
-                let id = context.scope.find(name)?;
+                let id = context.scope.find(name).or_else(|error| match context.outer {
+                    Some(outer) if !context.scope.columns.iter().any(|column| column.name == name.value) => {
+                        outer.find(name).map_err(|_| error)
+                    }
+                    _ => Err(error),
+                })?;
                 Ok(self.column(id, ast, context))
             }
             Ast::CompoundIdentifier(parts) => self.path(parts, ast, context),
@@ -398,7 +405,11 @@ impl<'a> Binder<'a> {
 
     /// `column.field`, `table.column.field`.
     fn path(&mut self, parts: &[Ident], ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
-        let (id, fields) = self.compound(parts, context.scope)?;
+        let found = self.compound(parts, context.scope);
+        let (id, fields) = found.or_else(|error| match context.outer {
+            Some(outer) => self.compound(parts, outer).map_err(|_| error),
+            None => Err(error),
+        })?;
         let column = self.column(id, ast, context);
         fields.iter().try_fold(column, |value, name| self.field(value, name))
     }

@@ -28,7 +28,7 @@ pub fn explain(plan: &JobPlan) -> String {
     text
 }
 
-fn line(text: &mut String, depth: usize, content: &str) {
+pub(super) fn line(text: &mut String, depth: usize, content: &str) {
     // Writing to a string does not fail.
     let _ = writeln!(text, "{:indent$}{content}", "", indent = depth * 2);
 }
@@ -74,6 +74,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
             StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
             StageSpec::KeepFirst(spec) => keep_first(text, depth, &inputs[0], spec, config),
             StageSpec::Group(spec) => group_aggregate(text, depth, &inputs[0], spec),
+            StageSpec::Join(spec) => super::explain_join::join(text, depth, inputs, spec),
         },
         Node::Expand { input, copies, schema } => {
             line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
@@ -168,7 +169,7 @@ fn watermark_rule(config: &Config) -> String {
 }
 
 /// What a column of an aggregation's input is: the expression that the projection below computes.
-fn source(input: &Node, index: usize) -> String {
+pub(super) fn source(input: &Node, index: usize) -> String {
     match input {
         Node::Calc { input, exprs, .. } => {
             exprs.get(index).map_or_else(|| "?".to_string(), |expr| render::expr(expr, input.schema()))

@@ -51,7 +51,7 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            if let Some(named) = wildcard(item, &input.scope)? {
+            if let Some(named) = wildcard(item, &input.scope, &columns)? {
                 for column in named {
                     let expr = self.arena.expr(column.id);
                     let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;

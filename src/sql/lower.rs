@@ -116,6 +116,7 @@ impl Lowering<'_> {
             Rel::Rank(rank) => self.rank(rank, needed),
             Rel::Group(group) => self.group(group, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
+            Rel::Join(join) => self.join(join, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
     }
@@ -315,7 +316,7 @@ impl Lowering<'_> {
         calls.iter().map(one).collect()
     }
 
-    fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
+    pub(super) fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
         match expr {
             Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
             _ => otherwise.to_string(),
@@ -362,13 +363,13 @@ impl Lowering<'_> {
 
 /// The columns below an aggregation, none of them twice.
 #[derive(Default)]
-struct Inputs {
-    exprs: Vec<Expr>,
-    names: Vec<String>,
+pub(super) struct Inputs {
+    pub exprs: Vec<Expr>,
+    pub names: Vec<String>,
 }
 
 impl Inputs {
-    fn add(&mut self, expr: &Expr, name: String) -> usize {
+    pub(super) fn add(&mut self, expr: &Expr, name: String) -> usize {
         if let Some(index) = self.exprs.iter().position(|input| input == expr) {
             return index;
         }

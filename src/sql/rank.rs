@@ -288,6 +288,7 @@ fn is_number(rel: &Rel, column: ColumnId) -> bool {
         | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
+        | Rel::Join(_)
         | Rel::Unnest(_) => false,
     }
 }
@@ -327,6 +328,7 @@ fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
         | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
+        | Rel::Join(_)
         | Rel::Unnest(_) => Ok(()),
     }
 }
@@ -352,6 +354,7 @@ impl Binder<'_> {
                 .position(|id| *id == time)
                 .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
             Rel::Expand { input, .. } => self.is_past(input, time),
+            Rel::Join(_) => !of_window,
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),
             Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => false,
         }

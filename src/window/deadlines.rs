@@ -74,8 +74,8 @@ impl Deadlines {
     /// Internal if the time column is missing or of another type, data if it has NULLs.
     pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
         match self.kind {
-            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
+            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
             Kind::Grid(grid) => {
                 let times = local_times(rows, self.time, &mut self.scale)?;

@@ -26,6 +26,7 @@ mod deadlines;
 mod grids;
 mod group;
 mod hop;
+mod join;
 mod keep_first;
 mod kept;
 mod merge_order;
@@ -45,6 +46,7 @@ use arrow::array::RecordBatch;
 
 use crate::batch::EventBatch;
 use crate::error::Result;
+use crate::expr::EvalContext;
 use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
@@ -97,13 +99,14 @@ pub trait WindowOperator {
 /// # Errors
 /// Script for an unknown zone, unsupported for keys that are nested, internal for a specification that no front end
 /// writes (columns that are not there, sizes below 1).
-pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
+pub fn operator(spec: &StageSpec, context: &EvalContext) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
         StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
         StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
         StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),
         StageSpec::Group(spec) => Ok(Box::new(group::GroupOperator::new(spec)?)),
+        StageSpec::Join(spec) => join::operator(spec, context),
     }
 }
 

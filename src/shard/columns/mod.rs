@@ -219,7 +219,11 @@ impl Columns {
         let ColumnsParts { program, layout, splits, outputs, aside, metrics } = parts;
         Ok(Columns {
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
-            operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
+            operators: program
+                .stages
+                .iter()
+                .map(|stage| operator(&stage.spec, &program.context))
+                .collect::<Result<_>>()?,
             deadlines: program.deadlines()?,
             findings: Findings::new(program.branches.len()),
             program,

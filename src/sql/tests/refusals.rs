@@ -249,8 +249,8 @@ fn row_numbers_that_flink_refuses_are_refused() {
 fn what_flink_has_and_we_have_not_is_refused_by_name() {
     let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
-        ("SELECT a.k FROM src a JOIN «plain b ON a.k = b.k".to_string(), "a join"),
-        ("SELECT a.k FROM src a, «plain b".to_string(), "a join"),
+        ("SELECT a.k FROM src a LEFT JOIN «plain b ON a.k = b.k".to_string(), "a LEFT OUTER join"),
+        ("SELECT a.k FROM src a NATURAL JOIN «plain b".to_string(), "a NATURAL JOIN"),
         (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "without a limit"),
         (
             format!("SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) AS rn {tumble}) WHERE rn <= 2"),
@@ -279,8 +279,8 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM src «OFFSET 3 ROWS".to_string(), "LIMIT"),
         ("SELECT k FROM src «FETCH FIRST 3 ROWS ONLY".to_string(), "LIMIT"),
         ("SELECT k FROM (SELECT k FROM src «LIMIT 3) WHERE k = 'LIMIT'".to_string(), "LIMIT"),
-        ("SELECT k FROM src WHERE «k IN (SELECT k FROM plain)".to_string(), "IN (SELECT"),
-        ("SELECT k FROM src WHERE EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
+        ("SELECT k FROM src WHERE «k NOT IN (SELECT k FROM plain)".to_string(), "an ANTI join"),
+        ("SELECT k FROM src WHERE k = 'a' OR EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
         ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
         ("SELECT «JSON_VALUE(k, '$.a[?(@.b)]') FROM src".to_string(), "a filter [?(…)] in a JSON path"),
