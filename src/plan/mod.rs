@@ -6,6 +6,7 @@ mod files;
 
 mod datagen;
 mod nexmark;
+mod over;
 mod stage;
 
 use crate::aggregate::AggregateCall;
@@ -19,6 +20,7 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use nexmark::{Entity, NexmarkSpec};
+pub use over::{Frame, OverCall, OverFunction, OverSpec};
 pub use stage::{Lateness, StageSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.

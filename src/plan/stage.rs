@@ -1,12 +1,13 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{WindowAggregateSpec, WindowSpec};
+use super::{Frame, OverSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Over(OverSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -20,6 +21,13 @@ pub enum Lateness<'a> {
         /// The zone on whose clock windows are cut, where that makes a difference.
         zone: Option<&'a str>,
     },
+    /// Those whose time the watermark has reached, unless the operator still takes them for their key.
+    RowTime {
+        /// Input column with the event time.
+        time: usize,
+        /// The operator wants to know the watermark before every row, not only before those that may be late.
+        every: bool,
+    },
 }
 
 impl StageSpec {
@@ -27,6 +35,7 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Over(spec) => &spec.schema,
         }
     }
 
@@ -35,6 +44,7 @@ impl StageSpec {
     pub fn keys(&self, _side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Over(spec) => &spec.keys,
         }
     }
 
@@ -43,6 +53,10 @@ impl StageSpec {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
+            // When the state of a key was cleared depends on the watermark before its rows.
+            StageSpec::Over(spec) => {
+                Lateness::RowTime { time: spec.time, every: matches!(spec.frame, Frame::Range(Some(_))) }
+            }
         }
     }
 
@@ -50,6 +64,7 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Over(_) => None,
         }
     }
 
@@ -57,11 +72,13 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Over(_) => true,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Over(_) => {}
         }
     }
 }

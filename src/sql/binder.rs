@@ -10,6 +10,7 @@ use sqlparser::tokenizer::TokenWithSpan;
 use super::catalog::Catalog;
 use super::interval::{self, IntervalValue};
 use super::logical::{Arena, Call, ColumnId};
+use super::over::Overs;
 use super::query::CommonTable;
 use super::scope::Scope;
 use super::settings::Settings;
@@ -41,13 +42,15 @@ pub(super) struct Context<'s> {
     pub clause: &'static str,
     /// The aggregate calls met so far; `None` where aggregates have no place.
     pub calls: Option<&'s mut Vec<Call>>,
+    /// The windows of OVER; `None` where OVER has no place.
+    pub overs: Option<&'s mut Overs>,
     /// Where columns were named, for messages about grouping.
     pub places: Vec<(ColumnId, Place)>,
 }
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, clause, calls: None, places: Vec::new() }
+        Context { scope, clause, calls: None, overs: None, places: Vec::new() }
     }
 }
 

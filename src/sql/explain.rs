@@ -6,7 +6,8 @@ use super::render;
 use crate::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, JobPlan, Node, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, Frame, JobPlan, Node, OverSpec, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec,
+    WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
 
@@ -66,6 +67,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Over(spec) => over(text, depth, &inputs[0], spec, config),
         },
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
@@ -171,6 +173,29 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
         depth + 1,
         &format!("aggregates: {}", if calls.is_empty() { "none".to_string() } else { calls.join(", ") }),
     );
+}
+
+fn over(text: &mut String, depth: usize, input: &Node, spec: &OverSpec, config: &Config) {
+    line(text, depth, "Over");
+    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+    line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
+    let frame = match spec.frame {
+        Frame::Range(None) => "rows of any time up to the row's".to_string(),
+        Frame::Range(Some(length)) => format!("rows of the {} up to the row's time", duration(length)),
+        Frame::Rows(None) => "all rows up to the row".to_string(),
+        Frame::Rows(Some(rows)) => format!("the row and {rows} before it"),
+    };
+    line(text, depth + 1, &format!("frame: {frame}"));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+    let calls = spec.calls.iter().enumerate().map(|(i, call)| {
+        let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+        let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
+        let distinct = if call.distinct { "DISTINCT " } else { "" };
+        format!("{} = {}({distinct}{args})", column(&spec.schema, spec.input.len() + i), call.function.name())
+    });
+    line(text, depth + 1, &format!("aggregates: {}", calls.collect::<Vec<_>>().join(", ")));
 }
 
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {

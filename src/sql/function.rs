@@ -32,10 +32,10 @@ const UNITS: &[&str] = &[
 impl Binder<'_> {
     pub(super) fn function(&mut self, function: &Function, context: &mut Context<'_>) -> Result<Expr> {
         let name = function_name(function)?;
-        refuse_by_name(&name)?;
-        if function.over.is_some() {
-            return Err(over());
+        if let Some(window) = &function.over {
+            return self.over(&name, function, window, context);
         }
+        refuse_by_name(&name)?;
         if !function.within_group.is_empty() || function.null_treatment.is_some() {
             return Err(Error::unsupported(format!("WITHIN GROUP or the treatment of NULLs in {name}")));
         }
@@ -154,7 +154,7 @@ pub(super) fn function_name(function: &Function) -> Result<String> {
     }
 }
 
-fn plain_argument<'a>(name: &str, arg: &'a FunctionArg) -> Result<&'a Ast> {
+pub(super) fn plain_argument<'a>(name: &str, arg: &'a FunctionArg) -> Result<&'a Ast> {
     match arg {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => Ok(arg),
         FunctionArg::Unnamed(_) => Err(Error::script(format!("{name} does not take '*'"))),
@@ -170,10 +170,6 @@ fn unknown(name: &str) -> Error {
         Some(near) => error.help(format!("did you mean {near}?")),
         None => error.help("take one of Flink's functions; functions of your own are not supported yet"),
     }
-}
-
-fn over() -> Error {
-    Error::unsupported("OVER (aggregates over ranges of rows, ROW_NUMBER, Top-N, deduplication)")
 }
 
 fn refuse_by_name(name: &str) -> Result<()> {
@@ -193,7 +189,10 @@ fn refuse_by_name(name: &str) -> Result<()> {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
         "CURRENT_WATERMARK" | "SOURCE_WATERMARK" => Error::unsupported(name),
-        "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
+        "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => {
+            Error::script(format!("{name} needs a window"))
+                .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)"))
+        }
         _ => return Ok(()),
     };
     Err(error)

@@ -10,7 +10,7 @@ use super::catalog::Table;
 use crate::aggregate::AggregateKind;
 use crate::error::Place;
 use crate::expr::Expr;
-use crate::plan::WindowSpec;
+use crate::plan::{Frame, OverFunction, WindowSpec};
 use crate::types::DataType;
 
 pub(super) type ColumnId = usize;
@@ -88,6 +88,8 @@ pub(super) enum Rel {
         time: ColumnId,
     },
     Aggregate(Box<Aggregate>),
+    /// Adds columns to those of the input.
+    Over(Box<Over>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
@@ -118,12 +120,33 @@ pub(super) struct Call {
     pub output: DataType,
 }
 
+/// Aggregates over the rows before each row.
+#[derive(Debug, Clone)]
+pub(super) struct Over {
+    pub input: Rel,
+    pub keys: Vec<Expr>,
+    pub time: ColumnId,
+    pub frame: Frame,
+    pub calls: Vec<OverColumn>,
+}
+
+/// A function of OVER over expressions of the input.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OverColumn {
+    pub column: ColumnId,
+    pub function: OverFunction,
+    pub distinct: bool,
+    pub args: Vec<Expr>,
+    pub output: DataType,
+}
+
 impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
             Rel::Scan { .. } | Rel::Aggregate(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
+            Rel::Over(over) => over.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
         }
@@ -133,6 +156,7 @@ impl Rel {
         match self {
             Rel::Scan { table, .. } => Some(table),
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
+            Rel::Over(over) => over.input.table(),
             Rel::Aggregate(_) | Rel::Union { .. } => None,
         }
     }

@@ -10,9 +10,9 @@ use crate::plan::{Config, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggreg
 use crate::types::{Field, Schema, Type};
 
 /// A node and where it has which column.
-struct Base {
-    node: Node,
-    positions: BTreeMap<ColumnId, usize>,
+pub(super) struct Base {
+    pub node: Node,
+    pub positions: BTreeMap<ColumnId, usize>,
 }
 
 pub(super) struct Lowering<'a> {
@@ -96,6 +96,7 @@ impl Lowering<'_> {
                 self.assign_windows(input, &self.arena.windows[*window], *time, needed)
             }
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
+            Rel::Over(over) => self.over(over, needed),
             Rel::Union { inputs, columns } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
@@ -334,15 +335,15 @@ impl Lowering<'_> {
     }
 }
 
-/// The columns below an aggregation, none of them twice.
+/// The columns below a stateful operator, none of them twice.
 #[derive(Default)]
-struct Inputs {
-    exprs: Vec<Expr>,
-    names: Vec<String>,
+pub(super) struct Inputs {
+    pub exprs: Vec<Expr>,
+    pub names: Vec<String>,
 }
 
 impl Inputs {
-    fn add(&mut self, expr: &Expr, name: String) -> usize {
+    pub fn add(&mut self, expr: &Expr, name: String) -> usize {
         if let Some(index) = self.exprs.iter().position(|input| input == expr) {
             return index;
         }

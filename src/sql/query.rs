@@ -12,6 +12,7 @@ use sqlparser::ast::{
 use super::binder::{Binder, Context, located};
 use super::catalog::{Entry, Table};
 use super::logical::{ColumnId, Rel, Role, Window};
+use super::over::Overs;
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
@@ -275,9 +276,6 @@ impl Binder<'_> {
                 None => error.at_place(place_of(select.span()).unwrap_or_default()),
             })
         };
-        if !select.named_window.is_empty() {
-            return refuse("OVER (the WINDOW clause)", None);
-        }
         if let Some(qualify) = &select.qualify {
             return refuse("QUALIFY", Some(qualify));
         }
@@ -302,6 +300,7 @@ impl Binder<'_> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         let mut calls = Vec::new();
+        let mut overs = Overs::new(&select.named_window)?;
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
@@ -318,6 +317,7 @@ impl Binder<'_> {
             let (ast, alias) = item_parts(item)?;
             let mut context = Context::new(&input.scope, "SELECT");
             context.calls = Some(&mut calls);
+            context.overs = Some(&mut overs);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
                 return Err(located(self.updating(&[], &input.rel), ast));
@@ -334,7 +334,7 @@ impl Binder<'_> {
             };
             columns.push(Named { qualifier: None, name, id });
         }
-        Ok(Relation::projected(input.rel, defined, Scope { columns }))
+        Ok(Relation::projected(overs.over(input.rel), defined, Scope { columns }))
     }
 
     /// A bare NULL has no type that a column could have.

@@ -25,6 +25,7 @@ mod deadlines;
 mod grids;
 mod hop;
 mod output;
+mod over;
 mod rows;
 mod session;
 mod slicing;
@@ -50,6 +51,8 @@ pub struct Emitted {
     pub time: i64,
     /// The time of each row where they differ, ascending; else empty.
     pub times: Vec<i64>,
+    /// The watermark before each row that comes too late for its own event time; empty if there are no such rows.
+    pub before: Vec<Option<i64>>,
 }
 
 impl Emitted {
@@ -57,7 +60,7 @@ impl Emitted {
     pub fn of(rows: RecordBatch, times: Vec<i64>) -> Self {
         let time = times.first().copied().unwrap_or(i64::MIN);
         let times = if times.last() == Some(&time) { Vec::new() } else { times };
-        Emitted { rows, time, times }
+        Emitted { rows, time, times, before: Vec::new() }
     }
 }
 
@@ -92,6 +95,7 @@ pub trait WindowOperator {
 pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Over(spec) => Ok(Box::new(over::OverOperator::new(spec)?)),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::window::assigner;
 #[derive(Debug, Clone)]
 pub struct Flow {
     pub rows: RecordBatch,
-    /// The watermark before each row, where a later stage may need it.
+    /// The watermark before each row, where a later stage may need it. NULL: it is lower than the row's time.
     pub before: Option<Int64Array>,
     /// What that would be without the one row that it comes from.
     pub second: Option<Int64Array>,

@@ -1,11 +1,14 @@
 //! Puts the parts of a stage's input in an order that does not depend on the number of shards.
 
+use std::collections::BTreeMap;
+
 use arrow::array::UInt32Array;
 use arrow::compute::{concat_batches, take_record_batch};
 
 use super::Part;
-use crate::batch::EventBatch;
+use crate::batch::{EventBatch, Mark};
 use crate::error::Result;
+use crate::time::Watermark;
 
 /// The rows of each side by their times, side by side; equal times by sender, whose key ranges ascend. Parts come by
 /// sender.
@@ -24,14 +27,16 @@ pub fn in_order(mut parts: Vec<Part>) -> Result<Vec<(usize, EventBatch)>> {
     Ok(merged)
 }
 
-/// For results of sessions, whose ends hardly ever coincide. Such rows carry no marks: they are never late.
+/// For results of sessions, whose ends hardly ever coincide, and for rows with times of their own.
 fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
-    debug_assert!(parts.iter().all(|part| part.batch.marks.is_empty()), "results of windows are never late");
     let schema = parts[0].batch.rows.schema();
     let all = concat_batches(&schema, parts.iter().map(|part| &part.batch.rows))?;
     let hashes: Vec<u64> = parts.iter().flat_map(|part| part.batch.hashes.iter().copied()).collect();
     let mut times = Vec::with_capacity(all.num_rows());
+    let mut marks: BTreeMap<u32, Watermark> = BTreeMap::new();
     for part in parts {
+        let first = times.len() as u32;
+        marks.extend(part.batch.marks.iter().map(|mark| (first + mark.row, mark.watermark)));
         match part.times.is_empty() {
             true => times.resize(times.len() + part.batch.rows.num_rows(), part.order),
             false => times.extend_from_slice(&part.times),
@@ -40,8 +45,10 @@ fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
     let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
     order.sort_by_key(|&row| times[row as usize]);
     let hashes = if hashes.is_empty() { hashes } else { order.iter().map(|&row| hashes[row as usize]).collect() };
+    let marked = order.iter().enumerate().filter_map(|(row, from)| Some((row as u32, *marks.get(from)?)));
+    let marks = marked.map(|(row, watermark)| Mark { row, watermark }).collect();
     let rows = take_record_batch(&all, &UInt32Array::from(order))?;
-    Ok(EventBatch { rows, hashes, marks: Vec::new() })
+    Ok(EventBatch { rows, hashes, marks })
 }
 
 #[cfg(test)]
