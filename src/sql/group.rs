@@ -4,6 +4,7 @@ use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
 
 use super::binder::{Binder, Context, located};
 use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
+use super::over::Overs;
 use super::query::{Relation, implied_name, item_parts, wildcard};
 use super::scope::{Named, Scope};
 use super::text::place_of;
@@ -48,12 +49,13 @@ impl Binder<'_> {
         let (keys, grouped, output) = self.group_columns(&bound, window);
 
         let mut calls = Vec::new();
+        let mut overs = Overs::of_groups(&select.named_window)?;
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
-                    let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;
+                    let expr = self.regroup(&expr, &grouped, &[], &[], None)?;
                     let id = self.output_column(&name, expr, &mut defined);
                     columns.push(Named { qualifier: None, name, id });
                 }
@@ -62,14 +64,14 @@ impl Binder<'_> {
             if let Some(named) = wildcard(item, &input.scope)? {
                 for column in named {
                     let expr = self.arena.expr(column.id);
-                    let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;
+                    let expr = self.regroup(&expr, &grouped, &[], &[], None)?;
                     let id = self.output_column(&column.name, expr, &mut defined);
                     columns.push(Named { qualifier: None, name: column.name, id });
                 }
                 continue;
             }
             let (ast, alias) = item_parts(item)?;
-            let expr = self.above(ast, "SELECT", &input.scope, &grouped, &mut calls)?;
+            let expr = self.above(ast, "SELECT", &input.scope, &grouped, (&mut calls, Some(&mut overs)))?;
             self.refuse_null(&expr).map_err(|error| located(error, ast))?;
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let plain = self.plain_column(ast, &input.scope).is_some() || is_call(ast);
@@ -85,18 +87,20 @@ impl Binder<'_> {
         let having = match &select.having {
             None => None,
             Some(ast) => {
-                let expr = self.above(ast, "HAVING", &input.scope, &grouped, &mut calls)?;
+                let expr = self.above(ast, "HAVING", &input.scope, &grouped, (&mut calls, None))?;
                 if !matches!(expr.data_type().kind, Type::Boolean | Type::Null) {
                     return Err(located(Error::script("HAVING needs a condition"), ast));
                 }
                 Some(expr)
             }
         };
+        let overs = overs.mapped(|expr| self.regroup(expr, &grouped, &columns_of_calls(&calls), &[], None))?;
         let aggregate = Aggregate { input: input.rel, window, output, keys, calls };
         let mut rel = Rel::Aggregate(Box::new(aggregate));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
+        rel = overs.over(rel);
         if !defined.is_empty() {
             rel = Rel::Project { input: Box::new(rel), defined };
         }
@@ -266,21 +270,24 @@ impl Binder<'_> {
         clause: &'static str,
         scope: &Scope,
         grouped: &[Group],
-        calls: &mut Vec<Call>,
+        (calls, mut overs): (&mut Vec<Call>, Option<&mut Overs>),
     ) -> Result<Expr> {
         let mut context = Context::new(scope, clause);
         context.calls = Some(calls);
+        context.overs = overs.as_deref_mut();
         let expr = self.expr(ast, &mut context)?;
         let places = std::mem::take(&mut context.places);
-        self.regroup(&expr, grouped, calls, &places, Some(ast))
+        let mut computed = columns_of_calls(calls);
+        computed.extend(overs.iter().flat_map(|overs| overs.columns()));
+        self.regroup(&expr, grouped, &computed, &places, Some(ast))
     }
 
-    /// Replaces groups by their columns; whatever else is read from below is an error.
+    /// Replaces groups by their columns; `computed` stay, whatever else is read from below is an error.
     fn regroup(
         &self,
         expr: &Expr,
         grouped: &[Group],
-        calls: &[Call],
+        computed: &[ColumnId],
         places: &[(ColumnId, Place)],
         ast: Option<&Ast>,
     ) -> Result<Expr> {
@@ -290,7 +297,7 @@ impl Binder<'_> {
                 return Some(self.arena.expr(group.output));
             }
             if let Expr::Column { index, .. } = node {
-                if !calls.iter().any(|call| call.column == *index) {
+                if !computed.contains(index) {
                     stray.get_or_insert(*index);
                 }
                 return Some(node.clone());
@@ -321,6 +328,10 @@ impl Binder<'_> {
         let aggregate = Aggregate { input: input.rel, window, output, keys, calls: Vec::new() };
         Ok(Relation { rel: Rel::Aggregate(Box::new(aggregate)), scope: Scope { columns } })
     }
+}
+
+fn columns_of_calls(calls: &[Call]) -> Vec<ColumnId> {
+    calls.iter().map(|call| call.column).collect()
 }
 
 fn updating_error(what: &str) -> Error {

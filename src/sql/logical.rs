@@ -125,7 +125,7 @@ pub(super) struct Call {
 pub(super) struct Over {
     pub input: Rel,
     pub keys: Vec<Expr>,
-    pub time: ColumnId,
+    pub time: Expr,
     pub frame: Frame,
     pub calls: Vec<OverColumn>,
 }

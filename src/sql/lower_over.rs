@@ -22,7 +22,7 @@ impl Lowering<'_> {
             _ => otherwise.to_string(),
         };
         let keys = over.keys.iter().map(|key| inputs.add(key, name_of(key, "key"))).collect();
-        let time = inputs.add(&self.arena.expr(over.time), self.arena.columns[over.time].name.clone());
+        let time = inputs.add(&over.time, name_of(&over.time, "time"));
         let mut specs = Vec::with_capacity(calls.len());
         for call in &calls {
             specs.push(OverCall {

@@ -24,6 +24,8 @@ use crate::plan::Frame;
 pub(super) struct Overs {
     /// The WINDOW clause.
     named: Rc<[NamedWindowDefinition]>,
+    /// Arguments are aggregates of groups, or groups.
+    of_groups: bool,
     window: Option<OverWindow>,
     calls: Vec<OverColumn>,
 }
@@ -31,7 +33,7 @@ pub(super) struct Overs {
 #[derive(Debug, Clone, PartialEq)]
 struct OverWindow {
     keys: Vec<Expr>,
-    time: ColumnId,
+    time: Expr,
     frame: Frame,
 }
 
@@ -45,6 +47,34 @@ impl Overs {
             }
         }
         Ok(Overs { named: named.into(), ..Overs::default() })
+    }
+
+    /// As [`Overs::new`], over a GROUP BY.
+    ///
+    /// # Errors
+    /// As [`Overs::new`].
+    pub fn of_groups(named: &[NamedWindowDefinition]) -> Result<Self> {
+        Ok(Overs { of_groups: true, ..Overs::new(named)? })
+    }
+
+    /// The columns of the calls.
+    pub fn columns(&self) -> impl Iterator<Item = ColumnId> {
+        self.calls.iter().map(|call| call.column)
+    }
+
+    /// With every expression below the windows replaced.
+    ///
+    /// # Errors
+    /// Those of `map`.
+    pub fn mapped(mut self, map: impl Fn(&Expr) -> Result<Expr>) -> Result<Self> {
+        if let Some(window) = &mut self.window {
+            window.keys = window.keys.iter().map(&map).collect::<Result<_>>()?;
+            window.time = map(&window.time)?;
+        }
+        for call in &mut self.calls {
+            call.args = call.args.iter().map(&map).collect::<Result<_>>()?;
+        }
+        Ok(self)
     }
 
     /// The input with the columns of the calls.
@@ -83,6 +113,11 @@ impl Overs {
         for _ in 0..=self.named.len() {
             let Some(name) = spec.window_name.take() else { return Ok(spec) };
             let base = self.definition(&name)?;
+            if spec.window_frame.is_some() {
+                // Flink drops the bound of such a frame.
+                let error = Error::unsupported("a frame added to a named window").help("write out the whole window");
+                return Err(at(error, &name));
+            }
             let both = !base.order_by.is_empty() && !spec.order_by.is_empty();
             if both || !spec.partition_by.is_empty() || base.window_frame.is_some() {
                 return Err(at(
@@ -145,7 +180,7 @@ impl Binder<'_> {
             None => Frame::Range(None),
             Some(frame) => frame_of(frame.units, &frame.start_bound, frame.end_bound.as_ref())?,
         };
-        Ok(OverWindow { keys, time, frame })
+        Ok(OverWindow { keys, time: self.arena.expr(time), frame })
     }
 
     /// The time column of ORDER BY.
@@ -180,7 +215,7 @@ impl Binder<'_> {
         }
     }
 
-    fn over_arguments(&mut self, name: &str, function: &Function, context: &Context<'_>) -> Result<OverArguments> {
+    fn over_arguments(&mut self, name: &str, function: &Function, context: &mut Context<'_>) -> Result<OverArguments> {
         let list = match &function.args {
             FunctionArguments::None => return Ok(OverArguments { args: Vec::new(), distinct: false }),
             FunctionArguments::List(list) => list,
@@ -197,6 +232,9 @@ impl Binder<'_> {
             return Err(Error::script(format!("{name}(*) does not exist")).help("only COUNT takes '*'"));
         }
         let mut inner = Context::new(context.scope, "the argument of an aggregate function");
+        if context.overs.as_deref().is_some_and(|overs| overs.of_groups) {
+            inner.calls = context.calls.as_deref_mut();
+        }
         let mut args = Vec::with_capacity(list.args.len());
         for arg in &list.args {
             let ast = plain_argument(name, arg)?;

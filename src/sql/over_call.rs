@@ -124,7 +124,7 @@ fn variance(kind: AggregateKind, argument: &Expr, output: DataType, call: Regist
     Ok(variance)
 }
 
-/// The offset of LAG, and its columns: the value and the default, of one type.
+/// The offset of LAG, and its columns: the value and perhaps the default, of one type.
 fn lag(mut args: Vec<Expr>) -> Result<(u64, Vec<Expr>)> {
     if args.is_empty() || args.len() > 3 {
         return Err(Error::script(format!("LAG takes one to three arguments, got {}", args.len())));
@@ -136,11 +136,12 @@ fn lag(mut args: Vec<Expr>) -> Result<(u64, Vec<Expr>)> {
             .map_err(|_| Error::script(format!("the offset {offset} of LAG should be positive")))?,
         Some(_) => return Err(Error::unsupported("LAG with an offset that is no number")),
     };
-    let types: Vec<DataType> = args.iter().map(|arg| arg.data_type().clone()).collect();
-    let common = resolve::common_type(&types).ok_or_else(|| {
-        Error::script(format!("LAG of {} with a default of {}", types[0].kind, types[types.len() - 1].kind))
-            .help("CAST one of them")
-    })?;
-    let args = args.into_iter().map(|arg| resolve::cast(arg, common.clone(), false)).collect::<Result<_>>()?;
+    if let [value, default] = args.as_slice()
+        && value.data_type().kind != default.data_type().kind
+    {
+        let (value, default) = (&value.data_type().kind, &default.data_type().kind);
+        return Err(Error::script(format!("LAG of {value} with a default of {default}"))
+            .help(format!("cast the default: CAST(… AS {value})")));
+    }
     Ok((offset, args))
 }
