@@ -102,6 +102,9 @@ pub struct WatermarkSpec {
     pub expression: Expr,
     /// As in the script, for `explain` and the summary.
     pub text: String,
+    /// Index among [`ScanSpec::columns`] of the column that gets the watermark before each row, where that is asked
+    /// for; its expression there is NULL.
+    pub current: Option<usize>,
 }
 
 /// Which windows a row belongs to. Sizes and offsets in milliseconds.

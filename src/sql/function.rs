@@ -7,6 +7,7 @@ use sqlparser::ast::{
 
 use super::binder::{Binder, Context, grouping_sets, located, subquery};
 use super::logical::Call;
+use super::over::Overs;
 use crate::aggregate;
 use crate::error::{Error, Result, nearest};
 use crate::expr::{Expr, resolve};
@@ -59,6 +60,9 @@ impl Binder<'_> {
                 "{name} is no aggregate function: it takes neither DISTINCT nor FILTER"
             )));
         }
+        if name == "CURRENT_WATERMARK" {
+            return self.current_watermark(&list.args, context);
+        }
         if super::json::has_clauses(&name) {
             return self.json(&name, &list.args, context);
         }
@@ -83,6 +87,28 @@ impl Binder<'_> {
             }
         }
         if name == "ROW" { resolve::row(args) } else { resolve::function(name, args) }
+    }
+
+    /// The watermark before the row.
+    fn current_watermark(&mut self, args: &[FunctionArg], context: &mut Context<'_>) -> Result<Expr> {
+        let [argument] = args else {
+            return Err(Error::script(format!("CURRENT_WATERMARK takes one argument, got {}", args.len()))
+                .help("name the column with the event time"));
+        };
+        if context.overs.as_deref().is_some_and(Overs::is_of_groups) {
+            return Err(Error::unsupported("CURRENT_WATERMARK of the rows of a GROUP BY"));
+        }
+        let ast = plain_argument("CURRENT_WATERMARK", argument)?;
+        let argument = self.expr(ast, context)?;
+        let column = self.plain_column(ast, context.scope).filter(|column| self.arena.columns[*column].rowtime);
+        let Some(column) = column else {
+            let what = format!("CURRENT_WATERMARK takes an event-time column, not a {}", argument.data_type().kind);
+            return Err(located(Error::script(what).help("name the column that has the WATERMARK"), ast));
+        };
+        match self.arena.columns[column].current {
+            Some(current) => Ok(self.arena.expr(current)),
+            None => Err(Error::unsupported("CURRENT_WATERMARK of rows that do not come from one table unchanged")),
+        }
     }
 
     /// Registers an aggregate call and stands a column in for its result.
@@ -188,7 +214,7 @@ fn refuse_by_name(name: &str) -> Result<()> {
         "PROCTIME" => {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
-        "CURRENT_WATERMARK" | "SOURCE_WATERMARK" => Error::unsupported(name),
+        "SOURCE_WATERMARK" => Error::unsupported(name),
         "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => {
             Error::script(format!("{name} needs a window"))
                 .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)"))

@@ -25,6 +25,8 @@ pub(super) struct Column {
     pub rowtime: bool,
     /// The part it plays in a window.
     pub window: Option<(WindowId, Role)>,
+    /// Of an event time that rows bring from a table: the column with the watermark before them.
+    pub current: Option<ColumnId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,7 @@ pub(super) struct Arena {
 
 impl Arena {
     pub(super) fn add(&mut self, name: impl Into<String>, data_type: DataType, rowtime: bool) -> ColumnId {
-        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None });
+        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None, current: None });
         self.columns.len() - 1
     }
     pub(super) fn expr(&self, id: ColumnId) -> Expr {
@@ -71,6 +73,8 @@ pub(super) enum Rel {
     Scan {
         table: Rc<Table>,
         columns: Vec<ColumnId>,
+        /// The watermark before each row, of a table that has one.
+        current: Option<ColumnId>,
     },
     Filter {
         input: Box<Rel>,

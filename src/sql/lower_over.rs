@@ -4,13 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::logical::{ColumnId, Over, OverColumn};
 use super::lower::{Base, Inputs, Lowering};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::Expr;
 use crate::plan::{Node, OverCall, OverSpec, StageSpec};
 use crate::types::{Field, Schema};
 
 impl Lowering<'_> {
     pub(super) fn over(&mut self, over: &Over, needed: &BTreeSet<ColumnId>) -> Result<Base> {
+        if self.arena.columns.iter().any(|column| column.current.is_some_and(|current| needed.contains(&current))) {
+            return Err(Error::unsupported("CURRENT_WATERMARK of the rows that OVER gives")
+                .help("compute it in a subquery below: then it is the watermark before the row came in"));
+        }
         let calls: Vec<&OverColumn> = over.calls.iter().filter(|call| needed.contains(&call.column)).collect();
         let mut inputs = Inputs::default();
         let mut positions: BTreeMap<ColumnId, usize> = BTreeMap::new();

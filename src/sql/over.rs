@@ -57,6 +57,11 @@ impl Overs {
         Ok(Overs { of_groups: true, ..Overs::new(named)? })
     }
 
+    /// Whether the select list is that of a GROUP BY.
+    pub fn is_of_groups(&self) -> bool {
+        self.of_groups
+    }
+
     /// The columns of the calls.
     pub fn columns(&self) -> impl Iterator<Item = ColumnId> {
         self.calls.iter().map(|call| call.column)
@@ -232,7 +237,7 @@ impl Binder<'_> {
             return Err(Error::script(format!("{name}(*) does not exist")).help("only COUNT takes '*'"));
         }
         let mut inner = Context::new(context.scope, "the argument of an aggregate function");
-        if context.overs.as_deref().is_some_and(|overs| overs.of_groups) {
+        if context.overs.as_deref().is_some_and(Overs::is_of_groups) {
             inner.calls = context.calls.as_deref_mut();
         }
         let mut args = Vec::with_capacity(list.args.len());

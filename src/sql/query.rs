@@ -445,7 +445,14 @@ impl Binder<'_> {
             ids.push(id);
             scope.columns.push(Named { qualifier: None, name: column.name.clone(), id });
         }
-        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids }, scope })
+        let current = time.map(|time| {
+            let local = matches!(table.columns[time].data_type.kind, Type::TimestampLtz(_));
+            let kind = if local { Type::TimestampLtz(3) } else { Type::Timestamp(3) };
+            let current = self.arena.add("CURRENT_WATERMARK", kind.nullable(), false);
+            self.arena.columns[ids[time]].current = Some(current);
+            current
+        });
+        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids, current }, scope })
     }
 }
 

@@ -253,7 +253,7 @@ impl Columns {
         let mut routing = Routing { step, branch, port, others, watermark: step.start, peaks };
         let mut filtered = 0;
         for batch in block.batches {
-            let flow = self.with_watermarks(batch, &mut routing);
+            let flow = self.with_watermarks(batch, &mut routing)?;
             let flow = chain::run(&branch.chain, flow, &program.context, &mut filtered)?;
             match branch.to {
                 Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
@@ -266,8 +266,16 @@ impl Columns {
     }
 
     /// The rows of a batch, with the watermark before each where any may be behind it.
-    fn with_watermarks(&mut self, batch: ScanBatch, routing: &mut Routing<'_>) -> Flow {
+    fn with_watermarks(&mut self, mut batch: ScanBatch, routing: &mut Routing<'_>) -> Result<Flow> {
         let (mut before, mut second) = (None, None);
+        let current = routing.branch.scan.watermark.as_ref().and_then(|watermark| watermark.current);
+        if let (Some(column), Some(values)) = (current, &batch.watermarks) {
+            let (watermarks, after) = self.program.rule.before_each(routing.watermark, values);
+            batch.rows = chain::with_watermarks(&batch.rows, column, watermarks)?;
+            if routing.port.is_none() {
+                routing.watermark = after;
+            }
+        }
         if let (Some(port), Some(values)) = (routing.port, &batch.watermarks) {
             let rule = self.program.rule;
             let after = rule.after(routing.watermark, values);
@@ -282,7 +290,7 @@ impl Columns {
             routing.peaks = routing.peaks.and(batch.peaks);
             self.findings.see_time(self.splits[routing.step.split].branch, lowest);
         }
-        Flow { rows: batch.rows, before, second, times: None }
+        Ok(Flow { rows: batch.rows, before, second, times: None })
     }
 
     fn route_rows(&mut self, port: usize, flow: Flow, routing: &Routing<'_>, out: &mut Outgoing<Part>) -> Result<()> {

@@ -145,6 +145,35 @@ fn a_group_by_without_its_window_is_refused_as_updating() {
 }
 
 #[test]
+fn over_says_what_flink_refuses_too() {
+    let cases = [
+        ("SUM(v) OVER (ORDER BY «ts DESC)", "ascending order only", "remove DESC"),
+        ("«SUM(v) OVER (PARTITION BY k)", "single time column", "ORDER BY ts"),
+        ("SUM(v) OVER (ORDER BY ts, «v)", "single time column", ""),
+        ("SUM(v) OVER (ORDER BY «nope)", "column 'nope' not found", ""),
+        ("«SUM(v) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)", "to the row itself", "CURRENT ROW"),
+        ("SUM(v) OVER (ORDER BY ts RANGE «1000 PRECEDING)", "takes an interval", "INTERVAL"),
+        ("«SUM(v) OVER (ORDER BY ts RANGE INTERVAL '1' MONTH PRECEDING)", "no fixed length", ""),
+        ("SUM(v) OVER (ORDER BY ts), «COUNT(*) OVER (PARTITION BY k ORDER BY ts)", "must be the same", "subquery"),
+        ("SUM(v) OVER «w", "no window is called w", "WINDOW w AS"),
+        ("«SUM(v) FILTER (WHERE v > 1) OVER (ORDER BY ts)", "FILTER", "CASE WHEN"),
+        ("«LEAD(v) OVER (ORDER BY ts)", "does not exist for streams", "LAG"),
+        ("«LAG(v) OVER (ORDER BY ts ROWS 1 PRECEDING)", "takes no ROWS", "leave the frame out"),
+        ("«LAG(v, 1, 'x') OVER (ORDER BY ts)", "default of", "CAST"),
+        ("«ABS(v) OVER (ORDER BY ts)", "no aggregate function", ""),
+        ("SUM(«SUM(v) OVER (ORDER BY ts)) OVER (ORDER BY ts)", "no place", "subquery"),
+        ("«ROW_NUMBER()", "needs a window", "OVER"),
+        ("CURRENT_WATERMARK(«v)", "takes an event-time column", "WATERMARK"),
+    ];
+    for (item, message, remedy) in cases {
+        check(&format!("SELECT {item} FROM src"), Script, message, remedy);
+    }
+    check("SELECT k FROM src WHERE «SUM(v) OVER (ORDER BY ts) > 1", Script, "no place in WHERE", "subquery");
+    let twice = "SELECT SUM(v) OVER w FROM src WINDOW w AS (ORDER BY ts), «w AS (ORDER BY ts)";
+    check(twice, Script, "two windows are called w", "");
+}
+
+#[test]
 fn names_in_queries_are_checked() {
     let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
@@ -184,8 +213,13 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
     let cases = [
         ("SELECT a.k FROM src a JOIN «plain b ON a.k = b.k".to_string(), "a join"),
         ("SELECT a.k FROM src a, «plain b".to_string(), "a join"),
-        (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "OVER"),
-        ("SELECT «SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM src".to_string(), "OVER"),
+        (format!("SELECT ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY «v) {tumble}"), "ranks"),
+        ("SELECT SUM(v) OVER (PARTITION BY k ORDER BY «v) FROM src".to_string(), "OVER in an order"),
+        (
+            "SELECT SUM(v) OVER («w ROWS 1 PRECEDING) FROM src WINDOW w AS (ORDER BY ts)".to_string(),
+            "a frame added to a named window",
+        ),
+        ("SELECT «LAG(v, v) OVER (ORDER BY ts) FROM src".to_string(), "LAG with an offset"),
         (
             format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS ((«k), ())"),
             "GROUPING SETS",
@@ -204,7 +238,10 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM src WHERE «k IN (SELECT k FROM plain)".to_string(), "IN (SELECT"),
         ("SELECT k FROM src WHERE EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
-        ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
+        (
+            "SELECT «CURRENT_WATERMARK(ts) FROM (SELECT * FROM src UNION ALL SELECT * FROM src)".to_string(),
+            "CURRENT_WATERMARK",
+        ),
         ("SELECT «JSON_OBJECTAGG(KEY k VALUE v) FROM src".to_string(), "JSON_OBJECTAGG"),
         ("SELECT «JSON_VALUE(k, '$.a[?(@.b)]') FROM src".to_string(), "a filter [?(…)] in a JSON path"),
         ("SELECT CAST(k AS «MULTISET<INT>) FROM src".to_string(), "MULTISET"),
