@@ -31,50 +31,87 @@ pub fn run_script(
         let list = ignored.into_iter().collect::<Vec<_>>().join(", ");
         report.notice(&format!("settings that mean nothing on one machine: {list}"));
     }
-    check_files(&script, options.script_on_stdin).map_err(|error| error.in_file(&options.file))?;
-    share_quarantines(&mut script);
+    let mut claims = claims(options.script_on_stdin);
+    check_files(&script.statements, &mut claims).map_err(|error| error.in_file(&options.file))?;
+    let mut begun = BTreeSet::new();
+    script.statements.iter_mut().for_each(|statement| share_quarantine(statement, &mut begun));
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
         let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
-        let plan = match &statement.action {
-            Action::Explain(text) => {
-                report.explain(text)?;
-                continue;
-            }
-            Action::Answer(answer) => {
-                report.answer(&answer.schema, &answer.rows)?;
-                continue;
-            }
-            Action::Insert(plan) | Action::Select { plan, .. } => plan,
-        };
-        report.statement_begins(plan)?;
-        let job = job::run(plan, run, report).map_err(placed)?;
-        report.statement_ends(&job)?;
-        job.warnings.iter().for_each(|warning| report.warning(warning));
-        summary.jobs.push(job);
+        summary.jobs.extend(carry_out(statement, run, report, placed)?);
     }
     Ok(summary)
 }
 
-/// The statements of a script that name the same quarantine fill one file.
-fn share_quarantines(script: &mut sql::Script) {
-    let mut begun = BTreeSet::new();
-    for statement in &mut script.statements {
-        if let Action::Insert(plan) | Action::Select { plan, .. } = &mut statement.action
-            && let Some(quarantine) = &mut plan.config.quarantine
-        {
-            quarantine.append = !begun.insert(quarantine.path.clone());
-        }
+/// Runs statements as a session comes to them.
+#[derive(Debug)]
+pub struct SessionRunner {
+    claims: job::Claims,
+    quarantines: BTreeSet<String>,
+}
+
+impl SessionRunner {
+    /// `script_on_stdin`: the statements themselves come from stdin, so that no table can be read from there.
+    pub fn new(script_on_stdin: bool) -> SessionRunner {
+        SessionRunner { claims: claims(script_on_stdin), quarantines: BTreeSet::new() }
+    }
+
+    /// Runs a statement to its end; with what its job came to, if it was one.
+    ///
+    /// # Errors
+    /// Those of the job; kind Script where it cannot have the files that it wants.
+    pub fn run(
+        &mut self,
+        mut statement: Statement,
+        run: &RunOptions,
+        report: &mut dyn Report,
+    ) -> Result<Option<JobSummary>> {
+        self.claims.forget_files();
+        check_files(std::slice::from_ref(&statement), &mut self.claims)?;
+        share_quarantine(&mut statement, &mut self.quarantines);
+        carry_out(&statement, run, report, |error| error)
     }
 }
 
-/// Refuses a script of which one statement would replace a file that another has written, or that reads stdin twice.
-fn check_files(script: &sql::Script, script_on_stdin: bool) -> Result<()> {
+/// Runs a statement. `placed`: says of an error of its job where it is.
+fn carry_out(
+    statement: &Statement,
+    run: &RunOptions,
+    report: &mut dyn Report,
+    placed: impl Fn(Error) -> Error,
+) -> Result<Option<JobSummary>> {
+    let plan = match &statement.action {
+        Action::Explain(text) => return report.explain(text).map(|()| None),
+        Action::Answer(answer) => return report.answer(&answer.schema, &answer.rows).map(|()| None),
+        Action::Insert(plan) | Action::Select { plan, .. } => plan,
+    };
+    report.statement_begins(plan)?;
+    let job = job::run(plan, run, report).map_err(placed)?;
+    report.statement_ends(&job)?;
+    job.warnings.iter().for_each(|warning| report.warning(warning));
+    Ok(Some(job))
+}
+
+/// The statements that name the same quarantine fill one file. `begun`: the files that have been begun.
+fn share_quarantine(statement: &mut Statement, begun: &mut BTreeSet<String>) {
+    if let Action::Insert(plan) | Action::Select { plan, .. } = &mut statement.action
+        && let Some(quarantine) = &mut plan.config.quarantine
+    {
+        quarantine.append = !begun.insert(quarantine.path.clone());
+    }
+}
+
+fn claims(script_on_stdin: bool) -> job::Claims {
     let mut claims = job::Claims::default();
     if script_on_stdin {
         claims.script_from_stdin();
     }
-    for statement in &script.statements {
+    claims
+}
+
+/// Refuses statements of which one would replace a file that another has written, or that reads stdin twice.
+fn check_files(statements: &[Statement], claims: &mut job::Claims) -> Result<()> {
+    for statement in statements {
         let claimed = match &statement.action {
             Action::Insert(plan) => {
                 claims.add(plan, statement.number).and_then(|()| claims.add_stdin(plan, statement.number))

@@ -1,11 +1,15 @@
 //! Flink's logical types, and how each lies in Arrow memory.
 
+mod row_kind;
+
 use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{
     DataType as ArrowType, Field as ArrowField, Fields, Schema as ArrowSchema, SchemaRef, TimeUnit,
 };
+
+pub use row_kind::{ROW_KIND, RowKind};
 
 /// STRING is `VARCHAR(2147483647)`.
 pub const MAX_LENGTH: u32 = i32::MAX as u32;
@@ -39,6 +43,8 @@ pub enum Type {
     IntervalDaySecond,
     Array(Box<DataType>),
     Map(Box<DataType>, Box<DataType>),
+    /// Elements with how often each is there.
+    Multiset(Box<DataType>),
     Row(Vec<Field>),
 }
 
@@ -84,6 +90,18 @@ impl Type {
     pub fn is_timestamp(&self) -> bool {
         matches!(self, Type::Timestamp(_) | Type::TimestampLtz(_))
     }
+    /// Made of values of other types.
+    pub fn is_nested(&self) -> bool {
+        matches!(self, Type::Array(_) | Type::Map(..) | Type::Multiset(_) | Type::Row(_))
+    }
+    /// What the keys and the values of a MAP are; of a MULTISET, the elements and their counts.
+    pub fn entries(&self) -> Option<(&Type, &Type)> {
+        match self {
+            Type::Map(key, value) => Some((&key.kind, &value.kind)),
+            Type::Multiset(element) => Some((&element.kind, &Type::Int)),
+            _ => None,
+        }
+    }
     /// TIMESTAMP or TIMESTAMP_LTZ of more than 6 fractional digits, which lies in memory as a decimal.
     pub fn is_wide_timestamp(&self) -> bool {
         matches!(self, Type::Timestamp(7..) | Type::TimestampLtz(7..))
@@ -96,6 +114,7 @@ impl Type {
     /// which reach all years: nanoseconds in 64 bits would end in 1677 and 2262. What they are
     /// (TIMESTAMP, LTZ or DECIMAL) only the logical type tells then. TIME counts milliseconds, DATE
     /// days, INTERVAL DAY TO SECOND milliseconds in 64 bits, INTERVAL YEAR TO MONTH months in 32 bits.
+    /// A MULTISET is a map from its elements to how often each is there.
     pub fn to_arrow(&self) -> ArrowType {
         match self {
             Type::Null => ArrowType::Null,
@@ -117,18 +136,21 @@ impl Type {
             Type::Array(element) => {
                 ArrowType::List(Arc::new(ArrowField::new("element", element.kind.to_arrow(), true)))
             }
-            Type::Map(key, value) => {
-                let entries = Fields::from(vec![
-                    ArrowField::new("key", key.kind.to_arrow(), false),
-                    ArrowField::new("value", value.kind.to_arrow(), true),
-                ]);
-                ArrowType::Map(Arc::new(ArrowField::new("entries", ArrowType::Struct(entries), false)), false)
-            }
+            Type::Map(key, value) => map_to_arrow(&key.kind, &value.kind),
+            Type::Multiset(element) => map_to_arrow(&element.kind, &Type::Int),
             Type::Row(fields) => ArrowType::Struct(
                 fields.iter().map(|f| ArrowField::new(&f.name, f.data_type.kind.to_arrow(), true)).collect(),
             ),
         }
     }
+}
+
+fn map_to_arrow(key: &Type, value: &Type) -> ArrowType {
+    let entries = Fields::from(vec![
+        ArrowField::new("key", key.to_arrow(), false),
+        ArrowField::new("value", value.to_arrow(), true),
+    ]);
+    ArrowType::Map(Arc::new(ArrowField::new("entries", ArrowType::Struct(entries), false)), false)
 }
 
 fn time_unit(precision: u8) -> TimeUnit {
@@ -165,6 +187,7 @@ impl fmt::Display for Type {
             Type::IntervalDaySecond => f.write_str("INTERVAL DAY TO SECOND(3)"),
             Type::Array(element) => write!(f, "ARRAY<{element}>"),
             Type::Map(key, value) => write!(f, "MAP<{key}, {value}>"),
+            Type::Multiset(element) => write!(f, "MULTISET<{element}>"),
             Type::Row(fields) => {
                 f.write_str("ROW<")?;
                 for (i, field) in fields.iter().enumerate() {

@@ -46,7 +46,8 @@ fn csv_records_go_into_quarantine_with_place_and_reason() {
         );
         assert!(of_whole.contains(&&expected), "no {expected} in {of_whole:#?}");
     }
-    // The file is read twice, for two queries; only one of them reads `v`.
+    // The file is read twice, for two queries, as one wants the digits of `ts` that TIMESTAMP(3) hides; only one of them
+    // reads `v`.
     assert_eq!(summary.totals.rows_without_time, 2);
     assert_eq!(summary.totals.rows_unreadable, 4 + 5 + 2);
     assert_eq!(summary.totals.rows_malformed, 0);
@@ -130,7 +131,8 @@ fn parquet_rows_go_into_quarantine_with_their_number_and_as_json() {
     );
     parquet_file(job.folder.path(), "ts TIMESTAMP(3), k STRING, v DECIMAL(38, 0)", &csv);
     let (lines, summary) = in_all_ways(&job);
-    assert_eq!(summary.totals.rows_without_time, 4);
+    // One reading serves both queries.
+    assert_eq!(summary.totals.rows_without_time, 2);
     assert_eq!(summary.totals.rows_unreadable, 1);
     let null = "\"row\":11,\"table\":\"src\",\"reason\":\"the event time `ts` is NULL\",\"text\":\"{\\\"ts\\\":null";
     assert!(lines.iter().any(|line| line.contains(null)), "{lines:#?}");

@@ -160,3 +160,34 @@ fn an_error_of_a_running_job_names_its_statement_and_the_line() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("in statement 2, job.sql:5: SELECT 1 / (id - id)\n"), "{stderr}");
 }
+
+#[test]
+fn queries_of_one_statement_read_a_table_once() {
+    let script = "CREATE TABLE t (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)\n\
+        WITH ('connector' = 'filesystem', 'path' = '-', 'format' = 'csv');\n\
+        CREATE TABLE sums (ws TIMESTAMP(3), s INT) WITH ('connector' = 'filesystem', 'path' = 'sums.csv', 'format' = 'csv');\n\
+        CREATE TABLE rich (v INT, k STRING) WITH ('connector' = 'filesystem', 'path' = 'rich.csv', 'format' = 'csv');\n\
+        CREATE TABLE names (k STRING) WITH ('connector' = 'filesystem', 'path' = 'names.csv', 'format' = 'csv');\n\
+        EXECUTE STATEMENT SET BEGIN\n\
+        INSERT INTO sums SELECT window_start, SUM(v) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))\n\
+          GROUP BY window_start, window_end;\n\
+        INSERT INTO rich SELECT v, k FROM t WHERE v > 1;\n\
+        INSERT INTO names SELECT k FROM t UNION ALL SELECT UPPER(k) FROM t;\n\
+        END;";
+    let folder = folder(script);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_transom"));
+    command.current_dir(folder.path()).args(["run", "job.sql", "--shards", "2"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+    let rows = "a,1,2024-05-01 12:00:01\nb,2,2024-05-01 12:00:02\nc,3,2024-05-01 12:01:02\n";
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), rows.as_bytes()).expect("taken");
+    let output = child.wait_with_output().expect("ends");
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("rows read  3 + 9 for further queries = 11 used + 1 filtered + 0 late"), "{told}");
+    let file = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    assert_eq!(file("sums.csv"), "\"2024-05-01 12:00:00\",3\n\"2024-05-01 12:01:00\",3\n");
+    assert_eq!(file("rich.csv"), "2,b\n3,c\n");
+    let mut names: Vec<String> = file("names.csv").lines().map(str::to_string).collect();
+    names.sort();
+    assert_eq!(names, ["A", "B", "C", "a", "b", "c"]);
+}

@@ -38,14 +38,14 @@ fn add(sum: i128, value: i128, latch: bool) -> i128 {
 fn add_all(
     sums: &mut ArenaVec<i128>,
     groups: &[u32],
-    input: Option<&ArrayRef>,
+    args: &[ArrayRef],
     filter: Option<&BooleanArray>,
     latch: bool,
 ) -> Result<Option<arrow::buffer::BooleanBuffer>> {
-    let array = values(input, groups)?;
+    let array = values(args, groups)?;
     let wrong = || Error::internal(format!("SUM or AVG of DECIMAL over {} values", array.data_type()));
     let numbers = array.as_primitive_opt::<Decimal128Type>().ok_or_else(wrong)?.values();
-    let mask = selected(input, filter);
+    let mask = selected(args, filter);
     match &mask {
         None => sums.scatter(groups, numbers, |cell, value| *cell = add(*cell, value, latch)),
         Some(mask) => {
@@ -87,8 +87,8 @@ impl Accumulator for Sum {
     fn resize(&mut self, groups: usize) {
         self.sums.resize(groups, EMPTY);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        add_all(&mut self.sums, groups, input, filter, self.latch)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        add_all(&mut self.sums, groups, args, filter, self.latch)?;
         Ok(())
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
@@ -134,8 +134,8 @@ impl Accumulator for Avg {
         self.sums.resize(groups, EMPTY);
         self.counts.resize_zeroed(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        match add_all(&mut self.sums, groups, input, filter, true)? {
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        match add_all(&mut self.sums, groups, args, filter, true)? {
             None => self.counts.touch(groups, |cell| *cell += 1),
             Some(mask) => mask.set_indices().for_each(|row| self.counts[groups[row] as usize] += 1),
         }

@@ -92,11 +92,11 @@ impl<T: ArrowPrimitiveType<Native: Cell>, const MAX: bool> Accumulator for Extre
         self.cells.resize(groups, T::Native::empty(MAX));
         self.seen.resize(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let array = values(input, groups)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let array = values(args, groups)?;
         let wrong = || Error::internal(format!("MIN or MAX of {} over {} values", T::DATA_TYPE, array.data_type()));
         let numbers = array.as_primitive_opt::<T>().ok_or_else(wrong)?.values();
-        match selected(input, filter) {
+        match selected(args, filter) {
             None => {
                 self.cells.scatter(groups, numbers, |cell, value| *cell = cell.better::<MAX>(value));
                 self.seen.mark_all(groups);
@@ -143,13 +143,13 @@ impl Accumulator for Truth {
     fn resize(&mut self, groups: usize) {
         self.inner.resize(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let array = values(input, groups)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let array = values(args, groups)?;
         let wrong = || Error::internal(format!("MIN or MAX of BOOLEAN over {} values", array.data_type()));
         let truths = array.as_boolean_opt().ok_or_else(wrong)?;
         let numbers: Vec<i8> = truths.values().iter().map(i8::from).collect();
         let numbers: ArrayRef = Arc::new(PrimitiveArray::<Int8Type>::new(numbers.into(), truths.nulls().cloned()));
-        self.inner.update(groups, Some(&numbers), filter)
+        self.inner.update(groups, &[numbers], filter)
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         self.inner.merge(&*same::<Truth>(other)?.inner, from, to)
@@ -184,7 +184,7 @@ impl AlwaysNull {
 
 impl Accumulator for AlwaysNull {
     fn resize(&mut self, _groups: usize) {}
-    fn update(&mut self, _: &[u32], _: Option<&ArrayRef>, _: Option<&BooleanArray>) -> Result<()> {
+    fn update(&mut self, _: &[u32], _: &[ArrayRef], _: Option<&BooleanArray>) -> Result<()> {
         Ok(())
     }
     fn merge(&mut self, _: &dyn Accumulator, _: &[u32], _: &[u32]) -> Result<()> {

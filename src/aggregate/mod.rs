@@ -1,23 +1,31 @@
 //! Aggregate functions: their types, and their accumulators as columns.
 
+mod approximate;
+mod chains;
+mod collected;
 mod decimal;
 mod extreme;
+mod histogram;
 mod numeric;
+mod percentile;
+mod pick;
 mod resolve;
 mod seen;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 mod variance;
 
 use std::any::Any;
+use std::fmt;
 
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::buffer::BooleanBuffer;
 
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
-pub use resolve::{is_aggregate, names, resolve};
+pub use resolve::{is_aggregate, kind_of, names, resolve};
 
 /// Which aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,6 +40,53 @@ pub enum AggregateKind {
     StddevSamp,
     VarPop,
     VarSamp,
+    FirstValue,
+    LastValue,
+    ListAgg,
+    ArrayAgg,
+    /// A MULTISET; its accumulator is the state's, which knows sets.
+    Collect,
+    JsonObjectAgg,
+    JsonArrayAgg,
+    Percentile,
+    /// Its accumulator is the state's, which knows hashes.
+    ApproxCountDistinct,
+    ApproxPercentile,
+    Histogram,
+}
+
+impl AggregateKind {
+    /// The function has a result for a group without values.
+    pub fn is_never_null(self) -> bool {
+        use AggregateKind::{ApproxCountDistinct, Collect, Count, Histogram, JsonArrayAgg, JsonObjectAgg};
+        matches!(self, Count | ApproxCountDistinct | Collect | JsonObjectAgg | JsonArrayAgg | Histogram)
+    }
+
+    /// The result over some rows follows from the results over parts of them. Flink has no merge for the others.
+    pub fn merges(self) -> bool {
+        !matches!(self, AggregateKind::FirstValue | AggregateKind::LastValue | AggregateKind::JsonArrayAgg)
+    }
+}
+
+impl fmt::Display for AggregateKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(resolve::name_of(*self))
+    }
+}
+
+/// What a call fixes besides its columns: constants and clauses.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Setting {
+    #[default]
+    None,
+    /// LISTAGG: what stands between two values.
+    Separator(String),
+    /// ARRAY_AGG: values that are NULL are left out.
+    IgnoreNulls,
+    /// The percentile functions: fractions from 0 to 1. `list`: the result is an ARRAY, one element for each.
+    Fractions { values: Vec<f64>, list: bool },
+    /// HISTOGRAM: `count` bins of equal width from `low` to `high`.
+    Bins { low: f64, high: f64, count: u32 },
 }
 
 /// One aggregate of a window operator, its inputs named by column of the operator's input.
@@ -39,14 +94,23 @@ pub enum AggregateKind {
 pub struct AggregateCall {
     pub kind: AggregateKind,
     pub distinct: bool,
-    /// At most one for the functions so far; the column has the type that [`resolve`] asked for.
+    /// Columns of the types that [`resolve`] was asked about; none for COUNT(*).
     pub args: Vec<usize>,
     /// A BOOLEAN column; rows where it is not true are left out.
     pub filter: Option<usize>,
-    /// Type of the argument column (None for COUNT(*)).
-    pub input: Option<DataType>,
+    /// Types of the argument columns.
+    pub inputs: Vec<DataType>,
+    pub setting: Setting,
     /// Flink's type of the result.
     pub output: DataType,
+}
+
+impl AggregateCall {
+    /// The result depends on the order of the values.
+    pub fn keeps_order(&self) -> bool {
+        use AggregateKind::{ArrayAgg, Collect, FirstValue, JsonArrayAgg, LastValue, ListAgg};
+        matches!(self.kind, FirstValue | LastValue | ListAgg | ArrayAgg | Collect | JsonArrayAgg)
+    }
 }
 
 /// The accumulators of one aggregate call, a column (or a few) by group number.
@@ -57,14 +121,14 @@ pub trait Accumulator: Send {
     /// Sets the number of groups; new ones are empty. Never fewer than before.
     fn resize(&mut self, groups: usize);
 
-    /// Row `i` of `values` belongs to group `groups[i]`; rows where `filter` is not true are left out.
-    /// `values` is `None` for COUNT(*). New groups come in order of their first row.
+    /// Row `i` of the argument columns belongs to group `groups[i]`; rows where `filter` is not true are left out.
+    /// New groups come in order of their first row.
     ///
     /// # Errors
-    /// Internal if the values have another type than the call's input.
-    fn update(&mut self, groups: &[u32], values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()>;
+    /// Internal if the columns have other types than the call's inputs; Data for values that the function refuses.
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()>;
 
-    /// Adds group `from[i]` of `other` to group `to[i]`. No group occurs twice in `to`.
+    /// Adds group `from[i]` of `other` to group `to[i]`, behind what is there. No group occurs twice in `to`.
     ///
     /// # Errors
     /// Internal if `other` is of another call.
@@ -158,7 +222,7 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn of(call: &'a AggregateCall, kind: AggregateKind) -> Self {
-        let not_null = call.input.as_ref().is_none_or(|input| !input.nullable);
+        let not_null = call.inputs.iter().all(|input| !input.nullable);
         let never_null = not_null && call.filter.is_none();
         Part { kind, args: &call.args, distinct: call.distinct, filter: call.filter, not_null, never_null }.with(kind)
     }
@@ -178,8 +242,8 @@ impl<'a> Part<'a> {
 /// # Errors
 /// Internal if the types are none that [`resolve`] gives.
 pub fn accumulator(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accumulator>> {
-    use AggregateKind::{Avg, Count, Max, Min, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
-    let input = call.input.as_ref().map_or(&Type::Null, |input| &input.kind);
+    use AggregateKind::*;
+    let input = call.inputs.first().map_or(&Type::Null, |input| &input.kind);
     match call.kind {
         Count => Ok(Box::new(numeric::Count::default())),
         _ if *input == Type::Null => Ok(Box::new(extreme::AlwaysNull::new(call.output.kind.to_arrow()))),
@@ -196,13 +260,24 @@ pub fn accumulator(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accu
         StddevPop | StddevSamp | VarPop | VarSamp => {
             Ok(Box::new(variance::Variance::new(call.kind, &call.output.kind)))
         }
+        FirstValue | LastValue => Ok(Box::new(pick::Pick::new(call.kind == LastValue, input.to_arrow()))),
+        ListAgg | ArrayAgg | JsonObjectAgg | JsonArrayAgg => Ok(Box::new(collected::Collected::new(call)?)),
+        Percentile => Ok(Box::new(percentile::Percentile::new(&call.setting)?)),
+        ApproxPercentile => Ok(Box::new(approximate::ApproxPercentile::new(&call.setting)?)),
+        Histogram => Ok(Box::new(histogram::Histogram::new(&call.setting)?)),
+        Collect | ApproxCountDistinct => Err(Error::internal("an accumulator that the state makes")),
     }
 }
 
-/// The rows that count: not NULL and not filtered out. `None` if all do.
-fn selected(values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Option<BooleanBuffer> {
-    let nulls = values.and_then(|values| values.logical_nulls()).filter(|nulls| nulls.null_count() > 0);
-    let mut mask = nulls.map(|nulls| nulls.into_inner());
+/// The rows that count: no argument is NULL, and they are not filtered out. `None` if all do.
+fn selected(args: &[ArrayRef], filter: Option<&BooleanArray>) -> Option<BooleanBuffer> {
+    let mut mask: Option<BooleanBuffer> = None;
+    for nulls in args.iter().filter_map(|values| values.logical_nulls()).filter(|nulls| nulls.null_count() > 0) {
+        mask = Some(match mask {
+            Some(mask) => &mask & nulls.inner(),
+            None => nulls.into_inner(),
+        });
+    }
     if let Some(filter) = filter {
         let mut passed = filter.values().clone();
         if let Some(nulls) = filter.nulls() {
@@ -221,8 +296,9 @@ fn same<T: 'static>(other: &dyn Accumulator) -> Result<&T> {
     other.as_any().downcast_ref().ok_or_else(|| Error::internal("merging accumulators of different aggregates"))
 }
 
-fn values<'a>(values: Option<&'a ArrayRef>, groups: &[u32]) -> Result<&'a ArrayRef> {
-    let values = values.ok_or_else(|| Error::internal("an aggregate without its argument"))?;
+/// The first argument, a value for each row.
+fn values<'a>(args: &'a [ArrayRef], groups: &[u32]) -> Result<&'a ArrayRef> {
+    let values = args.first().ok_or_else(|| Error::internal("an aggregate without its argument"))?;
     if values.len() != groups.len() {
         return Err(Error::internal(format!("{} values for {} rows", values.len(), groups.len())));
     }

@@ -25,8 +25,8 @@ impl Accumulator for Count {
     fn resize(&mut self, groups: usize) {
         self.counts.resize_zeroed(groups);
     }
-    fn update(&mut self, groups: &[u32], values: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        count(&mut self.counts, groups, selected(values, filter).as_ref());
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        count(&mut self.counts, groups, selected(args, filter).as_ref());
         Ok(())
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
@@ -159,9 +159,9 @@ impl<T: Summed> Accumulator for Sum<T> {
         self.sums.resize(groups, T::ZERO);
         self.seen.resize(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let mask = selected(input, filter);
-        add::<T>(&mut self.sums, groups, values(input, groups)?, mask.as_ref())?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let mask = selected(args, filter);
+        add::<T>(&mut self.sums, groups, values(args, groups)?, mask.as_ref())?;
         match &mask {
             None => self.seen.mark_all(groups),
             Some(mask) => self.seen.mark(groups, mask.set_indices()),
@@ -278,10 +278,10 @@ impl<T: Averaged> Accumulator for Avg<T> {
         self.sums.resize(groups, T::START);
         self.counts.resize_zeroed(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let array = values(input, groups)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let array = values(args, groups)?;
         let numbers = array.as_primitive_opt::<T>().ok_or_else(|| wrong::<T>(array))?.values();
-        let (mask, rewritten) = (selected(input, filter), self.rewritten);
+        let (mask, rewritten) = (selected(args, filter), self.rewritten);
         match &mask {
             None => self.sums.scatter(groups, numbers, |cell, value| *cell = T::plus(*cell, value, rewritten)),
             Some(mask) => {

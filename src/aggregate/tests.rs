@@ -38,16 +38,32 @@ fn columns() -> Vec<(Type, ArrayRef)> {
     ]
 }
 
+fn call(kind: AggregateKind, distinct: bool, setting: Setting, input: DataType, output: DataType) -> AggregateCall {
+    AggregateCall { kind, distinct, args: vec![0], filter: None, inputs: vec![input], setting, output }
+}
+
+fn setting(kind: AggregateKind) -> Setting {
+    match kind {
+        AggregateKind::ListAgg => Setting::Separator("; ".to_string()),
+        AggregateKind::Percentile | AggregateKind::ApproxPercentile => {
+            Setting::Fractions { values: vec![0.0, 0.5, 0.9], list: true }
+        }
+        AggregateKind::Histogram => Setting::Bins { low: -20.0, high: 30.0, count: 5 },
+        _ => Setting::None,
+    }
+}
+
 fn calls() -> Vec<(AggregateCall, ArrayRef)> {
     let mut calls = Vec::new();
     for (input, values) in columns() {
-        for name in ["COUNT", "SUM", "AVG", "MIN", "MAX", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP"] {
+        for name in names().filter(|name| !name.starts_with("JSON")) {
             for distinct in [false, true] {
                 let data_type = input.clone().nullable();
-                let Ok((kind, output)) = resolve(name, std::slice::from_ref(&data_type), distinct) else { continue };
-                let call =
-                    AggregateCall { kind, distinct, args: vec![0], filter: None, input: Some(data_type), output };
-                calls.push((call, values.clone()));
+                let setting = setting(kind_of(name).unwrap());
+                let Ok((kind, output)) = resolve(name, std::slice::from_ref(&data_type), distinct, &setting) else {
+                    continue;
+                };
+                calls.push((call(kind, distinct, setting, data_type, output), values.clone()));
             }
         }
     }
@@ -61,7 +77,7 @@ fn fresh(call: &AggregateCall) -> Box<dyn Accumulator> {
 /// Rows `[from, to)` into groups in the order of arrival (`row % GROUPS`).
 fn feed(into: &mut dyn Accumulator, values: &ArrayRef, filter: &BooleanArray, from: usize, to: usize) {
     let groups: Vec<u32> = (from..to).map(|row| row as u32 % GROUPS).collect();
-    into.update(&groups, Some(&values.slice(from, to - from)), Some(&filter.slice(from, to - from))).unwrap();
+    into.update(&groups, &[values.slice(from, to - from)], Some(&filter.slice(from, to - from))).unwrap();
 }
 
 /// Equal, but for the last digits of floats, whose sums depend on the order.
@@ -106,13 +122,13 @@ fn parts_merged_equal_the_whole() {
             let result = whole.result(&groups).unwrap();
             assert_alike(&result, &parts.result(&groups).unwrap(), &call);
             // A DECIMAL sum that overflows starts over, in each part on its own: Flink's slices do the same.
-            let overflows = call.input.as_ref().is_some_and(|input| input.kind == Type::Decimal(38, 3));
+            let overflows = call.inputs.iter().any(|input| input.kind == Type::Decimal(38, 3));
             if !(overflows && call.kind == AggregateKind::Sum) {
                 assert_alike(&result, &merged.result(&groups).unwrap(), &call);
             }
             // The last group passes no row through the filter.
             let empty = result.is_null(GROUPS as usize - 1);
-            assert!(call.kind == AggregateKind::Count || std::ptr::eq(filter, &all) != empty || overflows, "{call:?}");
+            assert!(call.kind.is_never_null() || std::ptr::eq(filter, &all) != empty || overflows, "{call:?}");
         }
     }
 }
@@ -129,7 +145,7 @@ fn a_reset_group_is_empty_and_the_others_stay() {
         used.reset(&[2]);
         let (left, right) = (used.result(&groups).unwrap(), untouched.result(&groups).unwrap());
         assert_eq!(&left.slice(3, 4), &right.slice(3, 4), "{call:?}");
-        assert_eq!(left.is_null(2), call.kind != AggregateKind::Count);
+        assert_eq!(left.is_null(2), !call.kind.is_never_null());
         feed(&mut *used, &values, &all, 0, ROWS);
         let once = used.result(&[2]).unwrap();
         assert_alike(&once, &right.slice(2, 1), &call);
@@ -167,16 +183,64 @@ fn what_can_be_subtracted_leaves_no_trace() {
     }
 }
 
+/// The result of a call over columns that make one group.
+fn over(
+    kind: AggregateKind,
+    setting: Setting,
+    inputs: Vec<DataType>,
+    output: Type,
+    args: &[ArrayRef],
+) -> Result<String> {
+    let output = output.nullable();
+    let call = AggregateCall { kind, distinct: false, args: vec![0], filter: None, inputs, setting, output };
+    let mut accumulator = fresh(&call);
+    accumulator.resize(1);
+    accumulator.update(&vec![0; args[0].len()], args, None)?;
+    let result = accumulator.result(&[0])?;
+    Ok(arrow::util::display::array_value_to_string(&result, 0).unwrap())
+}
+
+#[test]
+fn json_objects_have_their_keys_in_order_and_each_once() {
+    let object = |keys: &[&str], values: &[&str]| {
+        let column = |texts: &[&str]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+        let inputs = vec![Type::string().not_null(); 2];
+        over(AggregateKind::JsonObjectAgg, Setting::None, inputs, Type::string(), &[column(keys), column(values)])
+    };
+    let keys = [r#"["b"]"#, r#"["a\n"]"#, r#"["a b"]"#, r#"["a"]"#, r#"["é"]"#];
+    let sorted = object(&keys, &["[1]", "[]", "[{}]", "[null]", r#"["x"]"#]).unwrap();
+    assert_eq!(sorted, r#"{"a":null,"a b":{},"b":1,"é":"x"}"#);
+    let twice = object(&[r#"["k"]"#, r#"["k"]"#], &["[1]", "[2]"]).unwrap_err();
+    assert!(twice.to_string().contains("the key 'k' twice"));
+    assert_eq!(object(&[r#"["k"]"#, r#"["k"]"#], &["[1]", "[]"]).unwrap(), r#"{"k":1}"#);
+    assert!(object(&["[null]"], &["[1]"]).unwrap_err().to_string().contains("NULL"));
+}
+
+#[test]
+fn weights_say_how_often_a_value_counts() {
+    let median = |values: &[f64], weights: &[i64]| {
+        let args: [ArrayRef; 2] =
+            [Arc::new(Float64Array::from(values.to_vec())), Arc::new(Int64Array::from(weights.to_vec()))];
+        let inputs = vec![Type::Double.nullable(), Type::BigInt.nullable()];
+        let setting = Setting::Fractions { values: vec![0.5], list: false };
+        over(AggregateKind::Percentile, setting, inputs, Type::Double, &args).unwrap()
+    };
+    assert_eq!(median(&[5.0, 3.0, -7.0], &[1, 2, 3]), "-2.0");
+    assert_eq!(median(&[1.0, 9.0, 2.0], &[5, 0, -3]), "1.0");
+    assert_eq!(median(&[1.0], &[0]), "");
+    assert_eq!(median(&[f64::NAN, 1.0, -f64::NAN], &[1, 1, 1]), "NaN");
+}
+
 #[test]
 fn floats_keep_javas_order_of_nan_and_zeros() {
     let run = |name: &str, values: &[f64]| {
         let data_type = Type::Double.nullable();
-        let (kind, output) = resolve(name, std::slice::from_ref(&data_type), false).unwrap();
-        let call = AggregateCall { kind, distinct: false, args: vec![0], filter: None, input: Some(data_type), output };
+        let (kind, output) = resolve(name, std::slice::from_ref(&data_type), false, &Setting::None).unwrap();
+        let call = call(kind, false, Setting::None, data_type, output);
         let mut accumulator = fresh(&call);
         accumulator.resize(1);
         let array: ArrayRef = Arc::new(Float64Array::from(values.to_vec()));
-        accumulator.update(&vec![0; values.len()], Some(&array), None).unwrap();
+        accumulator.update(&vec![0; values.len()], &[array], None).unwrap();
         let result = accumulator.result(&[0]).unwrap();
         format!("{:?}", result.as_any().downcast_ref::<Float64Array>().unwrap().value(0))
     };
@@ -197,9 +261,9 @@ fn rewritten(calls: &str) -> bool {
         let (name, column) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
         let nullable = !column.ends_with('!');
         let args: Vec<usize> = column.trim_end_matches('!').parse().into_iter().collect();
-        let input = args.first().map(|_| DataType { kind: Type::Int, nullable });
-        let (kind, output) = resolve(name, input.as_slice(), false).unwrap();
-        AggregateCall { kind, distinct: false, args, filter: None, input, output }
+        let inputs: Vec<DataType> = args.iter().map(|_| DataType { kind: Type::Int, nullable }).collect();
+        let (kind, output) = resolve(name, &inputs, false, &Setting::None).unwrap();
+        AggregateCall { kind, distinct: false, args, filter: None, inputs, setting: Setting::None, output }
     };
     is_rewritten(&calls.split(',').map(call).collect::<Vec<_>>())
 }

@@ -58,11 +58,11 @@ impl Accumulator for TextExtreme {
     fn resize(&mut self, groups: usize) {
         self.spans.resize(groups, EMPTY);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let array = values(input, groups)?;
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let array = values(args, groups)?;
         let wrong = || Error::internal(format!("MIN or MAX of STRING over {} values", array.data_type()));
         let strings = array.as_string_opt::<i32>().ok_or_else(wrong)?;
-        match selected(input, filter) {
+        match selected(args, filter) {
             None => (0..groups.len()).for_each(|row| self.put(groups[row], strings.value(row).as_bytes())),
             Some(mask) => mask.set_indices().for_each(|row| self.put(groups[row], strings.value(row).as_bytes())),
         }

@@ -63,9 +63,9 @@ impl Accumulator for Variance {
         self.means.resize_zeroed(groups);
         self.squares.resize_zeroed(groups);
     }
-    fn update(&mut self, groups: &[u32], input: Option<&ArrayRef>, filter: Option<&BooleanArray>) -> Result<()> {
-        let numbers = doubles(values(input, groups)?)?;
-        match selected(input, filter) {
+    fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
+        let numbers = doubles(values(args, groups)?)?;
+        match selected(args, filter) {
             None => groups.iter().zip(numbers).for_each(|(&group, value)| self.add(group as usize, value)),
             Some(mask) => mask.set_indices().for_each(|row| self.add(groups[row] as usize, numbers[row])),
         }
@@ -122,7 +122,8 @@ impl Accumulator for Variance {
     }
 }
 
-fn doubles(array: &ArrayRef) -> Result<Vec<f64>> {
+/// The numbers of a column, whatever their type, as DOUBLE.
+pub(super) fn doubles(array: &ArrayRef) -> Result<Vec<f64>> {
     Ok(match array.data_type() {
         ArrowType::Int8 => array.as_primitive::<Int8Type>().values().iter().map(|&v| f64::from(v)).collect(),
         ArrowType::Int16 => array.as_primitive::<Int16Type>().values().iter().map(|&v| f64::from(v)).collect(),
@@ -134,7 +135,7 @@ fn doubles(array: &ArrayRef) -> Result<Vec<f64>> {
             let values = array.as_primitive::<Decimal128Type>().values();
             values.iter().map(|&value| decimal_to_double(value, *scale)).collect()
         }
-        other => return Err(Error::internal(format!("STDDEV or VAR over {other} values"))),
+        other => return Err(Error::internal(format!("an aggregate of numbers over {other} values"))),
     })
 }
 

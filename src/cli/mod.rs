@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted.
 
+mod changelog;
 mod diagnostic;
 mod explain;
 mod progress;
@@ -9,6 +10,7 @@ mod results;
 mod run;
 mod sample;
 mod schema;
+mod shell;
 mod summary;
 mod window;
 
@@ -33,6 +35,8 @@ enum Command {
     Run(run::RunArgs),
     /// Print the plan of each statement of a script, without running it
     Explain(ScriptArgs),
+    /// Take statements as they are typed, or from a file, and keep tables and settings between them
+    Sql(shell::ShellArgs),
     /// Guess the table in a file: prints a CREATE TABLE statement, and on stderr what it was guessed from
     Schema(schema::SchemaArgs),
     /// Aggregate a file in windows, without a script
@@ -44,6 +48,7 @@ const EXAMPLES: &str = "Examples:
   transom run job.sql --set DATA=/data -o csv > a.csv  fill in ${DATA}, results as CSV
   cat job.sql | transom run -                          read the script from stdin
   zcat a.csv.gz | transom run job.sql                  read a table with 'path' = '-' from stdin
+  transom sql                                          type statements, see their rows
   transom explain job.sql                              show how it would run
   transom schema trips.csv                             guess the table in a file
   transom window trips.csv --key city --tumble 1h      count its rows by city and hour
@@ -72,37 +77,53 @@ struct Loaded {
 
 impl ScriptArgs {
     fn load(&self) -> Result<Loaded> {
-        let mut options = ScriptOptions { file: self.script.clone(), ..ScriptOptions::default() };
-        for pair in &self.variables {
-            let (name, value) = split_pair(pair, "--set", "NAME=VALUE")?;
-            options.variables.insert(name, value);
-        }
-        for pair in &self.overrides {
-            options.overrides.push(split_pair(pair, "-D", "KEY=VALUE")?);
-        }
-        let bytes = if self.script == "-" {
-            options.file = "<stdin>".to_string();
-            options.script_on_stdin = true;
-            let mut bytes = Vec::new();
-            std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-        } else {
-            std::fs::read(&self.script)
-        };
-        let bytes = bytes.map_err(|error| {
-            let message = format!("cannot read the script {}: {error}", self.script);
-            Error::usage(message).help("give the path of a file with SQL statements, or - for stdin")
-        })?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let line = 1 + error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();
-            Error::script("the script is not UTF-8 text")
-                .at(line as u64, 0)
-                .in_file(&options.file)
-                .help("save the script as UTF-8")
-        })?;
-        let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_string);
-        Ok(Loaded { text, options })
+        load(&self.script, &script_options(&self.variables, &self.overrides)?)
     }
+}
+
+/// The options of `--set` and `-D`.
+fn script_options(variables: &[String], overrides: &[String]) -> Result<ScriptOptions> {
+    let mut options = ScriptOptions::default();
+    for pair in variables {
+        let (name, value) = split_pair(pair, "--set", "NAME=VALUE")?;
+        options.variables.insert(name, value);
+    }
+    for pair in overrides {
+        options.overrides.push(split_pair(pair, "-D", "KEY=VALUE")?);
+    }
+    Ok(options)
+}
+
+/// Reads a script from a file, or from stdin if the path is `-`.
+fn load(path: &str, options: &ScriptOptions) -> Result<Loaded> {
+    let mut options = ScriptOptions { file: path.to_string(), ..options.clone() };
+    let bytes = if path == "-" {
+        options.file = "<stdin>".to_string();
+        options.script_on_stdin = true;
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| {
+        let message = format!("cannot read the script {path}: {error}");
+        Error::usage(message).help("give the path of a file with SQL statements, or - for stdin")
+    })?;
+    let text = script_text(bytes, &options.file, 1)?;
+    let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_string);
+    Ok(Loaded { text, options })
+}
+
+/// `line`: the number of its first line.
+fn script_text(bytes: Vec<u8>, file: &str, line: u64) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let lines = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();
+        Error::script("the script is not UTF-8 text")
+            .at(line + lines as u64, 0)
+            .in_file(file)
+            .help("save the script as UTF-8")
+    })
 }
 
 fn split_pair(pair: &str, flag: &str, form: &str) -> Result<(String, String)> {
@@ -135,6 +156,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Run(args) => with_script(&args.script, |loaded| run::run(args, loaded)),
         Command::Explain(args) => with_script(args, explain::explain),
+        Command::Sql(args) => shell::shell(args),
         Command::Schema(args) => schema::schema(args).map_err(Failed::from),
         Command::Window(args) => window::window(args),
     };

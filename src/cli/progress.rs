@@ -47,7 +47,9 @@ impl Progress {
 
 fn start(bytes_total: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(bytes_total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:20} {percent:>3}%  {wide_msg}");
+    // A table that is made up has no bytes, and perhaps no end.
+    let template = if bytes_total == 0 { "{spinner}  {wide_msg}" } else { "{bar:20} {percent:>3}%  {wide_msg}" };
+    let style = ProgressStyle::with_template(template);
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }

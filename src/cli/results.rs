@@ -8,8 +8,10 @@ use transom::error::{Error, Result};
 use transom::expr::{EvalContext, Expr, resolve};
 use transom::format::{CsvOptions, FormatSpec, JsonOptions, TextEncoder};
 use transom::plan::{JobPlan, Pipeline, SinkConnector, SinkSpec};
-use transom::types::{DataType, Schema, Type};
+use transom::types::{DataType, RowKind, Schema, Type};
 use unicode_width::UnicodeWidthStr;
+
+use super::changelog;
 
 /// How the rows of a SELECT are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -40,7 +42,10 @@ pub struct Results {
 
 /// A SELECT under way.
 struct Select {
+    /// Of the rows as they are shown.
     schema: Schema,
+    /// What happened to each row stands in front of it.
+    changelog: bool,
     encoder: Option<TextEncoder>,
     /// Cells of the rows that wait for the widths.
     measured: Vec<Vec<String>>,
@@ -64,17 +69,28 @@ impl Results {
 
     /// The start of a statement.
     pub fn begin(&mut self, plan: &JobPlan) -> Result<()> {
-        self.context.time_zone.clone_from(&plan.config.time_zone);
-        self.encoders.clear();
-        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_tables().is_empty());
+        self.prepare(plan);
         let collects = |pipeline: &&Pipeline| matches!(pipeline.sink.connector, SinkConnector::Collect);
         match plan.pipelines.iter().find(collects) {
-            Some(pipeline) => self.begin_select(&pipeline.sink.schema),
+            Some(pipeline) => self.begin_select(&pipeline.sink.schema, pipeline.sink.changelog),
             None => Ok(()),
         }
     }
 
-    fn begin_select(&mut self, schema: &Schema) -> Result<()> {
+    /// Takes over what a statement says of print sinks and times, without the head of a table.
+    pub fn prepare(&mut self, plan: &JobPlan) {
+        self.context.time_zone.clone_from(&plan.config.time_zone);
+        self.encoders.clear();
+        self.live = plan.pipelines.iter().any(|pipeline| !pipeline.root.stdin_scans().is_empty());
+    }
+
+    /// How values become texts.
+    pub fn context(&self) -> &EvalContext {
+        &self.context
+    }
+
+    fn begin_select(&mut self, schema: &Schema, changelog: bool) -> Result<()> {
+        let schema = &if changelog { changelog::with_op(schema) } else { schema.clone() };
         let encoder = match self.output {
             Output::Table => None,
             Output::Csv => {
@@ -85,13 +101,15 @@ impl Results {
             Output::Json => FormatSpec::Json(JsonOptions::default()).text_encoder(schema),
         };
         let schema = schema.clone();
-        self.select = Some(Select { schema, encoder, measured: Vec::new(), widths: None, rows: 0, null: "NULL" });
+        let (measured, widths) = (Vec::new(), None);
+        self.select = Some(Select { schema, changelog, encoder, measured, widths, rows: 0, null: "NULL" });
         Ok(())
     }
 
     pub fn rows(&mut self, batch: &RecordBatch) -> Result<()> {
         let Some(mut select) = self.select.take() else { return Ok(()) };
         select.rows += batch.num_rows() as u64;
+        let batch = &if select.changelog { changelog::with_kinds(batch, &select.schema)? } else { batch.clone() };
         if let Some(encoder) = &mut select.encoder {
             let mut bytes = Vec::new();
             encoder.encode(batch, &mut bytes)?;
@@ -124,7 +142,7 @@ impl Results {
             }
             return self.flush();
         }
-        self.begin_select(schema)?;
+        self.begin_select(schema, false)?;
         if let Some(select) = &mut self.select {
             select.null = "";
         }
@@ -188,13 +206,15 @@ impl Results {
             }
             _ => (String::new(), false),
         };
+        let kinds = RowKind::column(batch, sink.schema.len());
         for row in 0..batch.num_rows() {
+            let kind = kinds.map_or(RowKind::Insert, |kinds| RowKind::of_code(kinds.value(row))).short();
             let cells: Vec<String> = columns
                 .iter()
                 .zip(&sink.schema.fields)
                 .map(|(column, field)| printed(column, row, &field.data_type))
                 .collect();
-            let line = format!("{prefix}+I[{}]", cells.join(", "));
+            let line = format!("{prefix}{kind}[{}]", cells.join(", "));
             if to_stderr {
                 writeln!(std::io::stderr(), "{line}").map_err(|error| Error::io("write to", "stderr", error))?;
             } else {
@@ -208,6 +228,11 @@ impl Results {
     pub fn text(&mut self, text: &str) -> Result<()> {
         self.line(text)?;
         self.flush()
+    }
+
+    /// Takes a text as it is, without a line end.
+    pub fn raw(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
     }
 
     pub fn flush(&mut self) -> Result<()> {
@@ -260,7 +285,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// Every column as CAST(… AS STRING) gives it.
-fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
+pub fn texts(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
     let text = |(index, field): (usize, &transom::types::Field)| {
         let column = Expr::column(index, field.data_type.clone());
         let text = resolve::cast(column, Type::string().nullable(), false)?.eval(batch, context)?;
@@ -274,7 +299,7 @@ fn cell(column: &StringArray, row: usize, null: &str) -> String {
 }
 
 /// Without line ends, tabs and what else would upset a terminal.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 

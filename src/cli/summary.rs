@@ -8,6 +8,21 @@ use unicode_width::UnicodeWidthStr;
 
 /// A block of aligned lines.
 pub fn text(job: &JobSummary) -> String {
+    aligned(&lines(job))
+}
+
+/// Of the block, what became of the rows that were read.
+pub fn brief(job: &JobSummary) -> String {
+    let mut lines = lines(job);
+    lines.retain(|(name, _)| ["rows read", "quarantined", "late", "late copies"].contains(name));
+    aligned(&lines)
+}
+
+fn aligned(lines: &[(&str, String)]) -> String {
+    lines.iter().map(|(name, value)| format!("{name:>14}  {}\n", wrapped(value))).collect()
+}
+
+fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
     let totals = &job.totals;
     let mut parts = vec![
         (totals.rows_used(), "used"),
@@ -19,7 +34,11 @@ pub fn text(job: &JobSummary) -> String {
         parts.push((totals.rows_quarantined(), "quarantined"));
     }
     let parts: Vec<String> = parts.iter().map(|(rows, what)| format!("{} {what}", count(*rows))).collect();
-    let mut lines = vec![("rows read", format!("{} = {}", count(totals.rows_read()), parts.join(" + ")))];
+    let again = match totals.rows_repeated {
+        0 => String::new(),
+        rows => format!(" + {} for further queries", count(rows)),
+    };
+    let mut lines = vec![("rows read", format!("{}{again} = {}", count(totals.rows_read()), parts.join(" + ")))];
     if let Some(path) = job.quarantine.as_ref().filter(|_| totals.rows_quarantined() > 0) {
         let reasons = [(totals.rows_unreadable, "unreadable"), (totals.rows_without_time, "event time NULL")];
         let reasons: Vec<String> = reasons
@@ -37,7 +56,7 @@ pub fn text(job: &JobSummary) -> String {
     if totals.copies_late > 0 {
         lines.push((
             "late copies",
-            format!("{} of rows in several windows, each for its own", count(totals.copies_late)),
+            format!("{} of rows in several windows or with several elements", count(totals.copies_late)),
         ));
     }
     if job.has_windows {
@@ -62,7 +81,7 @@ pub fn text(job: &JobSummary) -> String {
     if job.has_windows {
         lines.push(("peak state", bytes(totals.state_bytes_peak)));
     }
-    lines.iter().map(|(name, value)| format!("{name:>14}  {}\n", wrapped(value))).collect()
+    lines
 }
 
 /// Columns of a terminal.

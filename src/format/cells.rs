@@ -107,10 +107,10 @@ fn unpack<'a>(array: &'a dyn Array, kind: &Type) -> Result<Cells<'a>> {
             Cells::Array { offsets: list.value_offsets(), elements: Box::new(column(list.values(), &element.kind)?) }
         }
         DataType::Map(..) => {
-            let Type::Map(key, value) = kind else { return Err(unexpected(array.data_type())) };
+            let Some((key, value)) = kind.entries() else { return Err(unexpected(array.data_type())) };
             let map = array.as_map();
-            let keys = Box::new(column(map.keys(), &key.kind)?);
-            Cells::Map { offsets: map.value_offsets(), keys, values: Box::new(column(map.values(), &value.kind)?) }
+            let keys = Box::new(column(map.keys(), key)?);
+            Cells::Map { offsets: map.value_offsets(), keys, values: Box::new(column(map.values(), value)?) }
         }
         DataType::Date32 => Cells::Date(values::<Date32Type>(array)),
         DataType::Time32(TimeUnit::Millisecond) => Cells::Time(values::<Time32MillisecondType>(array)),

@@ -107,10 +107,10 @@ impl FormatSpec {
                 && let Some(map) = json::map_without_text_keys(kind)
             {
                 let error = Error::script(format!(
-                    "column `{}` of {}: format 'json' takes only texts as keys of a MAP, not {map}",
+                    "column `{}` of {}: format 'json' takes only texts as keys of a MAP and elements of a MULTISET, not {map}",
                     field.name, options.owner
                 ));
-                return Err(error.at_place(place).help("declare the keys STRING"));
+                return Err(error.at_place(place).help("declare them STRING, or CAST the value to STRING"));
             }
             if matches!(spec, FormatSpec::Csv(_))
                 && let Some(message) = csv::nested::refused(field)
@@ -154,6 +154,11 @@ impl FormatSpec {
     /// Whether files of this format can be read, not only written.
     pub fn is_readable(&self) -> bool {
         !matches!(self, FormatSpec::DebeziumJson(_))
+    }
+
+    /// Whether rows can be written that change or delete others.
+    pub fn takes_changes(&self) -> bool {
+        matches!(self, FormatSpec::DebeziumJson(_))
     }
 
     /// Whether a byte-order mark at the start of a file is no part of its first value.
@@ -249,7 +254,8 @@ impl TextEncoder {
         &self.header
     }
 
-    /// Appends the batch's rows to `out`.
+    /// Appends the batch's rows to `out`. Behind their columns may stand that of their kinds, where the format
+    /// [`takes changes`](FormatSpec::takes_changes).
     ///
     /// # Errors
     /// Internal, for a column whose type [`FormatSpec::from_options`] refuses.
@@ -268,6 +274,7 @@ fn in_columns(kind: &Type) -> bool {
         Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => false,
         Type::Array(inner) => in_columns(&inner.kind),
         Type::Map(key, value) => in_columns(&key.kind) && in_columns(&value.kind),
+        Type::Multiset(element) => in_columns(&element.kind),
         Type::Row(fields) => !fields.is_empty() && fields.iter().all(|field| in_columns(&field.data_type.kind)),
         _ => true,
     }

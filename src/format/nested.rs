@@ -89,8 +89,9 @@ impl Nested {
                 let elements = Column::new(&element.kind)?;
                 Some(Nested::Array(ArrayColumn { elements, offsets: vec![0], field }))
             }
-            (Type::Map(key, value), DataType::Map(entries, _)) => {
-                let (keys, values) = (Column::new(&key.kind)?, Column::new(&value.kind)?);
+            (kind, DataType::Map(entries, _)) => {
+                let (key, value) = kind.entries()?;
+                let (keys, values) = (Column::new(key)?, Column::new(value)?);
                 Some(Nested::Map(MapColumn { keys, values, offsets: vec![0], dropped: Vec::new(), entries }))
             }
             _ => None,

@@ -92,7 +92,8 @@ pub trait Report {
     fn statement_ends(&mut self, _summary: &JobSummary) -> Result<()> {
         Ok(())
     }
-    /// Rows of a SELECT, in an order that does not depend on timing or on the number of shards.
+    /// Rows of a SELECT, in an order that does not depend on timing or on the number of shards. Where the sink of the
+    /// plan is a changelog, their kinds stand behind their columns.
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }

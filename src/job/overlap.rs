@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::format::local_path;
-use crate::plan::{JobPlan, SinkSpec};
+use crate::plan::{JobPlan, ScanSpec, SinkSpec};
 use crate::sink::replaced_file;
 
 /// The files that the statements of a script have claimed so far.
@@ -29,8 +29,13 @@ impl Claims {
     /// # Errors
     /// Kind Script, if it is read already.
     pub fn add_stdin(&mut self, plan: &JobPlan, statement: usize) -> Result<()> {
-        for table in plan.pipelines.iter().flat_map(|pipeline| pipeline.root.stdin_tables()) {
-            let reader = format!("table `{table}` in statement {statement}");
+        let mut scans: Vec<&ScanSpec> = Vec::new();
+        for scan in plan.pipelines.iter().flat_map(|pipeline| pipeline.root.stdin_scans()) {
+            if scans.iter().any(|known| known.reads_the_same(scan)) {
+                continue;
+            }
+            scans.push(scan);
+            let reader = format!("table `{}` in statement {statement}", scan.table);
             if let Some(earlier) = self.stdin.replace(reader.clone()) {
                 let what = if earlier == reader { "twice" } else { "too" };
                 return Err(Error::script(format!("stdin can be read once, by {earlier}: {reader} reads it {what}"))
@@ -38,6 +43,11 @@ impl Claims {
             }
         }
         Ok(())
+    }
+
+    /// Forgets the files that were claimed: statements that are given one by one may replace each other's files.
+    pub fn forget_files(&mut self) {
+        self.files.clear();
     }
 
     /// Claims the files of a plan; `statement` is its number in the script.

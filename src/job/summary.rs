@@ -8,7 +8,7 @@ use crate::metrics::Totals;
 use crate::shard::columns::program::Program;
 use crate::watermark::WatermarkRule;
 
-/// The figures of a finished job. `read = used + filtered + late + malformed + quarantined`.
+/// The figures of a finished job. `read + repeated = used + filtered + late + malformed + quarantined`.
 #[derive(Debug, Clone)]
 pub struct JobSummary {
     pub totals: Totals,

@@ -7,7 +7,7 @@ use crate::metrics::Totals;
 use crate::numbers::grouped as count;
 use crate::plan::{SinkSpec, WindowSpec};
 use crate::shard::columns::findings::{Findings, find_move};
-use crate::shard::columns::program::{Branch, Program, Target};
+use crate::shard::columns::program::{Branch, Program};
 use crate::shard::columns::scan::ScanContext;
 use crate::time::Watermark;
 
@@ -37,7 +37,7 @@ pub(super) fn warnings(ended: &Ended<'_>) -> Vec<String> {
     for (index, branch) in branches.iter().enumerate() {
         // A table that is read several times is spoken of once.
         let again = branches[..index].iter().any(|earlier| earlier.scan.table == branch.scan.table);
-        if !again && let Target::Port(_) = branch.to {
+        if !again && branch.ports().next().is_some() {
             found.extend(ended.wrong_unit(index, branch));
             found.extend(ended.still_watermark(index, branch));
         }
@@ -88,7 +88,7 @@ impl Ended<'_> {
         let file = |split: usize| (0..split).find(|&first| name(first) == name(split)).unwrap_or(split);
         let (cost, (split, value), origin) = self.findings.costliest(&file)?;
         let late = self.findings.late(&|other| file(other) == split).min(self.totals.rows_late);
-        if cost < 2 || cost * 2 < late {
+        if late == 0 || cost < 2 || cost * 2 < late {
             return None;
         }
         let entry = &splits[split];
@@ -157,7 +157,14 @@ impl Ended<'_> {
         let fired = totals.windows_fired;
         let why = if totals.rows_used() == 0 {
             let parts = [
-                (totals.rows_filtered, "do not pass WHERE"),
+                (
+                    totals.rows_filtered,
+                    if self.running.program.unnests() {
+                        "do not pass WHERE or have no elements"
+                    } else {
+                        "do not pass WHERE"
+                    },
+                ),
                 (totals.rows_late, "came late"),
                 (totals.rows_malformed, "are malformed"),
                 (totals.rows_quarantined(), "are in quarantine"),
@@ -202,7 +209,7 @@ fn unit_of(lowest: i64, highest: i64) -> Option<(&'static str, &'static str)> {
 }
 
 fn window_of<'a>(program: &'a Program, branch: &Branch) -> Option<&'a WindowSpec> {
-    let Target::Port(port) = branch.to else { return None };
+    let port = branch.ports().next()?;
     program.stages[program.ports[port].stage].spec.window()
 }
 

@@ -27,6 +27,8 @@ pub struct ShardMetrics {
     pub bytes_read: Counter,
     /// Rows decoded, malformed ones not included.
     pub rows_decoded: Counter,
+    /// Rows decoded once and given to more than one query, counted for each but the first.
+    pub rows_repeated: Counter,
     pub rows_malformed: Counter,
     /// Records set aside because they cannot be read.
     pub rows_unreadable: Counter,
@@ -55,6 +57,8 @@ pub struct ShardMetrics {
 pub struct Totals {
     pub bytes_read: u64,
     pub rows_decoded: u64,
+    /// Rows that several queries take, counted for each but the first.
+    pub rows_repeated: u64,
     /// Records that were skipped (`ignore-parse-errors`).
     pub rows_malformed: u64,
     /// Records in quarantine because they cannot be read.
@@ -63,7 +67,7 @@ pub struct Totals {
     pub rows_without_time: u64,
     pub rows_filtered: u64,
     pub rows_late: u64,
-    /// Copies of rows, one a window, that were dropped for theirs; such rows count as used.
+    /// Copies of rows, one a window or element, that were dropped; such rows count as used.
     pub copies_late: u64,
     /// Windows not yet fired, each counted once whatever the number of keys and shards, and open sessions.
     pub windows_open: u64,
@@ -98,6 +102,7 @@ impl Totals {
         for shard in shards {
             totals.bytes_read += shard.bytes_read.get();
             totals.rows_decoded += shard.rows_decoded.get();
+            totals.rows_repeated += shard.rows_repeated.get();
             totals.rows_malformed += shard.rows_malformed.get();
             totals.rows_unreadable += shard.rows_unreadable.get();
             totals.rows_without_time += shard.rows_without_time.get();
@@ -123,8 +128,9 @@ impl Totals {
     pub fn rows_quarantined(&self) -> u64 {
         self.rows_unreadable + self.rows_without_time
     }
-    /// Rows that went into a window or to a sink: what is left of those read.
+    /// Rows that went into a window or to a sink: what is left of those read, by each query that takes them.
     pub fn rows_used(&self) -> u64 {
-        self.rows_decoded.saturating_sub(self.rows_without_time + self.rows_filtered + self.rows_late)
+        let taken = self.rows_decoded + self.rows_repeated;
+        taken.saturating_sub(self.rows_without_time + self.rows_filtered + self.rows_late)
     }
 }

@@ -212,7 +212,7 @@ fn random(options: &mut Options, path: &str, data_type: &DataType) -> Result<Gen
                 |field: &crate::types::Field| random(options, &format!("{path}.{}", field.name), &field.data_type);
             Values::Row(fields.iter().map(part).collect::<Result<_>>()?)
         }
-        Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond => {
+        Type::Null | Type::IntervalYearMonth | Type::IntervalDaySecond | Type::Multiset(_) => {
             return Err(Error::script(format!("datagen has no values of type {kind}")).at_place(options.place.clone()));
         }
     };

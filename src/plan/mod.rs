@@ -7,12 +7,15 @@ mod files;
 mod datagen;
 mod nexmark;
 mod over;
+mod rank;
+mod rows;
 mod stage;
 
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Config, Options, Quarantine};
+pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
 pub use files::{
@@ -21,6 +24,8 @@ pub use files::{
 };
 pub use nexmark::{Entity, NexmarkSpec};
 pub use over::{Frame, OverCall, OverFunction, OverSpec};
+pub use rank::{RankSpec, SortKey};
+pub use rows::{KeepFirstSpec, SessionRowsSpec};
 pub use stage::{Lateness, StageSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
@@ -48,12 +53,31 @@ pub enum Node {
         exprs: Vec<Expr>,
         schema: Schema,
     },
-    /// A window function without aggregation: each row once for each of its windows, drops nothing.
+    /// A window function without aggregation, but SESSION: each row once for each of its windows, drops nothing.
     /// Appends window_start, window_end, window_time to the input's columns.
     AssignWindows {
         input: Box<Node>,
         window: WindowSpec,
         time: usize,
+        schema: Schema,
+    },
+    /// Each row once for every list of expressions of it, which give the columns of the copy.
+    Expand {
+        input: Box<Node>,
+        copies: Vec<Vec<Expr>>,
+        schema: Schema,
+    },
+    /// Each row once for every element of the ARRAY or MAP in column `collection`: the columns `keep`, then the
+    /// element (of a MAP the key and the value), then with `ordinality` its number, counted from 1 (INT).
+    Unnest {
+        input: Box<Node>,
+        collection: usize,
+        keep: Vec<usize>,
+        /// A row without elements stays, with NULLs for them.
+        outer: bool,
+        ordinality: bool,
+        /// Over the columns of the output: which elements count.
+        condition: Option<Expr>,
         schema: Schema,
     },
     /// Keeps state between rows.
@@ -91,6 +115,8 @@ pub enum SourceSpec {
     Files(FilesSpec),
     Datagen(DatagenSpec),
     Nexmark(NexmarkSpec),
+    /// One row without columns, for queries that read no table.
+    OneRow,
 }
 
 /// `WATERMARK FOR time AS expression`.
@@ -150,6 +176,9 @@ pub struct WindowAggregateSpec {
     /// The time column is TIMESTAMP_LTZ and its windows are cut in this zone; `None`: on the column's own scale.
     pub zone: Option<String>,
     pub aggregates: Vec<AggregateCall>,
+    /// Input column with the number of the grouping set (INT), where a row comes once for each: of its copies, the one
+    /// for set 0 counts where late rows are counted.
+    pub set: Option<usize>,
     pub input: Schema,
     pub schema: Schema,
     /// Give the rows of a window in the order of their key hashes, so that the output does not
@@ -163,7 +192,10 @@ pub struct SinkSpec {
     /// For messages.
     pub table: String,
     pub connector: SinkConnector,
+    /// The columns that it shows.
     pub schema: Schema,
+    /// Its rows are changes of a result: behind the columns of the schema stands [`ROW_KIND`].
+    pub changelog: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -189,29 +221,46 @@ pub enum SinkConnector {
     Collect,
 }
 
+impl ScanSpec {
+    /// Whether both read the same table of the same files, with the same watermark: one reading serves both.
+    /// Specifications are plain data: what they print is what they are.
+    pub fn reads_the_same(&self, other: &ScanSpec) -> bool {
+        let watermark = |scan: &ScanSpec| scan.watermark.as_ref().map(|watermark| watermark.text.clone());
+        let source = |scan: &ScanSpec| format!("{:?} {:?}", scan.source, scan.file_schema);
+        self.table == other.table && watermark(self) == watermark(other) && source(self) == source(other)
+    }
+}
+
 impl Node {
     pub fn schema(&self) -> &Schema {
         match self {
             Node::Scan(scan) => &scan.schema,
-            Node::Calc { schema, .. } | Node::AssignWindows { schema, .. } | Node::UnionAll { schema, .. } => schema,
+            Node::Calc { schema, .. }
+            | Node::AssignWindows { schema, .. }
+            | Node::Expand { schema, .. }
+            | Node::Unnest { schema, .. }
+            | Node::UnionAll { schema, .. } => schema,
             Node::Stage { spec, .. } => spec.schema(),
         }
     }
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
             Node::Scan(_) => Vec::new(),
-            Node::Calc { input, .. } | Node::AssignWindows { input, .. } => vec![input],
+            Node::Calc { input, .. }
+            | Node::AssignWindows { input, .. }
+            | Node::Expand { input, .. }
+            | Node::Unnest { input, .. } => vec![input],
             Node::UnionAll { inputs, .. } | Node::Stage { inputs, .. } => inputs.iter().collect(),
         }
     }
 
-    /// The tables below that read stdin, once for each reading.
-    pub fn stdin_tables(&self) -> Vec<&str> {
+    /// The scans below that read stdin.
+    pub fn stdin_scans(&self) -> Vec<&ScanSpec> {
         if let Node::Scan(scan) = self
             && matches!(&scan.source, SourceSpec::Files(files) if files.is_stdin())
         {
-            return vec![&scan.table];
+            return vec![scan];
         }
-        self.inputs().into_iter().flat_map(Node::stdin_tables).collect()
+        self.inputs().into_iter().flat_map(Node::stdin_scans).collect()
     }
 }

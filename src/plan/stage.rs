@@ -1,6 +1,6 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{Frame, OverSpec, WindowAggregateSpec, WindowSpec};
+use super::{Frame, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -8,6 +8,9 @@ use crate::types::Schema;
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
     Over(OverSpec),
+    Rank(RankSpec),
+    SessionRows(SessionRowsSpec),
+    KeepFirst(KeepFirstSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -36,6 +39,9 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
             StageSpec::Over(spec) => &spec.schema,
+            StageSpec::Rank(spec) => &spec.schema,
+            StageSpec::SessionRows(spec) => &spec.schema,
+            StageSpec::KeepFirst(spec) => &spec.schema,
         }
     }
 
@@ -45,6 +51,9 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
             StageSpec::Over(spec) => &spec.keys,
+            StageSpec::Rank(spec) => &spec.dealt_by,
+            StageSpec::SessionRows(spec) => &spec.keys,
+            StageSpec::KeepFirst(spec) => &spec.keys,
         }
     }
 
@@ -57,6 +66,22 @@ impl StageSpec {
             StageSpec::Over(spec) => {
                 Lateness::RowTime { time: spec.time, every: matches!(spec.frame, Frame::Range(Some(_))) }
             }
+            // The rows' own windows decide; no time column is looked at.
+            StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
+            StageSpec::SessionRows(spec) => {
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            StageSpec::KeepFirst(spec) => {
+                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
+            }
+        }
+    }
+
+    /// Input column with the number of the grouping set, of which 0 stands for the row in counts.
+    pub fn set(&self) -> Option<usize> {
+        match self {
+            StageSpec::Aggregate(spec) => spec.set,
+            StageSpec::Over(_) | StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -65,6 +90,9 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
             StageSpec::Over(_) => None,
+            StageSpec::Rank(spec) => Some(&spec.window),
+            StageSpec::SessionRows(spec) => Some(&spec.window),
+            StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -73,12 +101,18 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
             StageSpec::Over(_) => true,
+            StageSpec::Rank(spec) => spec.ordered,
+            StageSpec::SessionRows(spec) => spec.ordered,
+            StageSpec::KeepFirst(spec) => spec.ordered,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
             StageSpec::Over(_) => {}
+            StageSpec::Rank(spec) => spec.ordered = true,
+            StageSpec::SessionRows(spec) => spec.ordered = true,
+            StageSpec::KeepFirst(spec) => spec.ordered = true,
         }
     }
 }

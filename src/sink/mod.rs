@@ -73,7 +73,7 @@ pub fn replaced_file(spec: &SinkSpec) -> Option<PathBuf> {
 pub fn open(spec: &SinkSpec, parallelism: usize) -> Result<Arc<dyn Sink>> {
     match &spec.connector {
         SinkConnector::Filesystem { path, format, partitions: Some(partitions) } => {
-            Ok(Arc::new(partitioned::Partitioned::open(path, format, &spec.schema, partitions)?))
+            Ok(Arc::new(partitioned::Partitioned::open(path, format, spec, partitions)?))
         }
         SinkConnector::Filesystem { path, format, partitions: None } => {
             Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema, parallelism)?))

@@ -14,7 +14,7 @@ use super::filesystem::{check_writable, create_folder, missing_folders, rename, 
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, Result};
 use crate::format::{CsvOptions, FormatSpec, TextEncoder, local_path};
-use crate::plan::PartitionSpec;
+use crate::plan::{PartitionSpec, SinkSpec};
 use crate::types::{Schema, Type};
 
 /// Parts that a shard keeps open; the one that was used longest ago makes room for another.
@@ -30,6 +30,8 @@ struct Shared {
     /// Of the table, and where its columns that go into the files stand.
     schema: Schema,
     stored: Vec<usize>,
+    /// The kind of each row stands behind its columns.
+    changelog: bool,
     spec: PartitionSpec,
     unique: String,
     /// Folders that were not there before, innermost first: they go again if the job fails.
@@ -47,7 +49,8 @@ struct Part {
 }
 
 impl Partitioned {
-    pub fn open(path: &str, format: &FormatSpec, schema: &Schema, spec: &PartitionSpec) -> Result<Self> {
+    pub fn open(path: &str, format: &FormatSpec, sink: &SinkSpec, spec: &PartitionSpec) -> Result<Self> {
+        let schema = &sink.schema;
         let root = PathBuf::from(local_path(path)?);
         let made = missing_folders(&root);
         create_folder(&root)?;
@@ -55,6 +58,7 @@ impl Partitioned {
             format: format.clone(),
             stored: (0..schema.len()).filter(|index| !spec.keys.contains(index)).collect(),
             schema: schema.clone(),
+            changelog: sink.changelog,
             spec: spec.clone(),
             unique: unique_name(),
             made,
@@ -206,7 +210,11 @@ impl SinkWriter for Writer {
             });
             order[place].1.push(row as u32);
         }
-        let stored = batch.project(&self.shared.stored)?;
+        let mut stored = self.shared.stored.clone();
+        if self.shared.changelog {
+            stored.push(self.shared.schema.len());
+        }
+        let stored = batch.project(&stored)?;
         for (folder, rows) in order {
             let rows = take_record_batch(&stored, &UInt32Array::from(rows))?;
             self.write_part(&folder, &rows)?;

@@ -80,7 +80,8 @@ fn format(options: &[(&str, &str)], schema: &Schema) -> FormatSpec {
 fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Arc<dyn Sink> {
     let connector =
         SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
-    open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone() }, parallelism).expect("opens")
+    open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone(), changelog: false }, parallelism)
+        .expect("opens")
 }
 
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
@@ -223,7 +224,7 @@ fn a_path_that_cannot_be_written_is_named() {
         format: format(&[("format", "csv")], &schema),
         partitions: None,
     };
-    let spec = SinkSpec { table: "t".to_string(), connector, schema };
+    let spec = SinkSpec { table: "t".to_string(), connector, schema, changelog: false };
     let error = open(&spec, 1).err().expect("must fail");
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.message().contains(&folder.path().join("file").display().to_string()), "{error}");
@@ -289,7 +290,7 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
     let refusal = |path: &Path| {
         let connector =
             SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
-        let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone() };
+        let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone(), changelog: false };
         let error = open(&spec, 1).err().expect("must fail");
         assert_eq!(error.kind(), ErrorKind::Io, "{error}");
         (error.message().to_string(), error.remedy().unwrap_or_default().to_string())
@@ -438,6 +439,33 @@ fn debezium_json_says_that_rows_were_inserted() {
     assert_eq!(
         encoded(&options, &schema, lines).expect("written"),
         "{\"after\":{\"the k\":\"a\",\"v\":1},\"op\":\"c\"}\n{\"after\":{},\"op\":\"c\"}\n"
+    );
+}
+
+#[test]
+fn debezium_json_deletes_the_row_before_an_update() {
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), Some(2), None]));
+    let kinds: ArrayRef = Arc::new(Int8Array::from(vec![0, 1, 2, 3]));
+    let batch = RecordBatch::try_from_iter([("n", numbers), (crate::types::ROW_KIND, kinds)]).expect("a batch");
+    let schema = Schema::new(vec![Field::new("n", Type::Int.nullable())]);
+    let written = |omit_nulls: bool| {
+        let options = crate::format::JsonOptions { omit_nulls, ..Default::default() };
+        let mut bytes = Vec::new();
+        let mut encoder = FormatSpec::DebeziumJson(options).text_encoder(&schema).expect("text");
+        encoder.encode(&batch, &mut bytes).expect("written");
+        String::from_utf8(bytes).expect("UTF-8")
+    };
+    assert_eq!(
+        written(false),
+        "{\"before\":null,\"after\":{\"n\":1},\"op\":\"c\"}\n\
+         {\"before\":{\"n\":1},\"after\":null,\"op\":\"d\"}\n\
+         {\"before\":null,\"after\":{\"n\":2},\"op\":\"c\"}\n\
+         {\"before\":{\"n\":null},\"after\":null,\"op\":\"d\"}\n"
+    );
+    assert_eq!(
+        written(true),
+        "{\"after\":{\"n\":1},\"op\":\"c\"}\n{\"before\":{\"n\":1},\"op\":\"d\"}\n\
+         {\"after\":{\"n\":2},\"op\":\"c\"}\n{\"before\":{},\"op\":\"d\"}\n"
     );
 }
 

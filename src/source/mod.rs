@@ -156,6 +156,7 @@ pub fn open_with(scan: &ScanSpec, block_bytes: usize, set_aside: bool) -> Result
         SourceSpec::Files(files) => files,
         SourceSpec::Datagen(spec) => return Ok(vec![Arc::new(generate::datagen(scan, spec))]),
         SourceSpec::Nexmark(spec) => return Ok(vec![Arc::new(generate::nexmark(scan, spec)?)]),
+        SourceSpec::OneRow => return Ok(vec![Arc::new(generate::one_row())]),
     };
     if files.is_stdin() {
         return Ok(vec![open_stdin(scan, files, block_bytes, set_aside)?]);

@@ -8,10 +8,10 @@ use sqlparser::ast::Ident;
 use super::catalog::{Entry, Table, View};
 use super::definition;
 use super::inquiry::{CATALOG, DATABASE, Filter, Inquiry, MODULE, Names};
+use super::live::function_names;
 use super::session::Session;
 use super::text::{excerpt_of, place_of};
 use crate::error::{Error, Result};
-use crate::expr::resolve;
 use crate::types::{DataType, Field, Schema, Type};
 
 /// What a statement answers without a job: rows, with the names and types of their columns.
@@ -79,7 +79,21 @@ impl Session<'_> {
                 Entry::Table(_) => Err(misnamed(name, "a table", "SHOW CREATE TABLE")),
             },
             Inquiry::Names { of, filter } => self.list(*of, filter.as_ref()),
+            Inquiry::Settings => {
+                let (keys, values) = self.settings.all().map(|(key, value)| (Some(key), Some(value))).unzip();
+                Answer::new(vec![("key", Values::Texts(keys)), ("value", Values::Texts(values))])
+            }
         }
+    }
+
+    /// The names of a table's or view's columns.
+    pub(super) fn column_names(&mut self, entry: &Entry) -> Vec<String> {
+        let columns = match entry {
+            Entry::Table(table) => table_columns(table),
+            // A view over a table that has gone has none.
+            Entry::View(view) => self.view_columns(view).unwrap_or_default(),
+        };
+        columns.into_iter().map(|column| column.name).collect()
     }
 
     fn list(&self, of: Names, filter: Option<&Filter>) -> Result<Answer> {
@@ -90,11 +104,7 @@ impl Session<'_> {
                 let views = entries.iter().filter(|(_, entry)| matches!(entry, Entry::View(_)));
                 Answer::names("view name", views.map(|(name, _)| name.as_str()), filter)
             }
-            Names::Functions => {
-                let mut names: Vec<&str> = crate::aggregate::names().chain(resolve::names().iter().copied()).collect();
-                names.sort_unstable();
-                Answer::names("function name", names, filter)
-            }
+            Names::Functions => Answer::names("function name", function_names(), filter),
             Names::Catalogs => Answer::names("catalog name", [CATALOG], filter),
             Names::Databases => Answer::names("database name", [DATABASE], filter),
             Names::CurrentCatalog => Answer::names("current catalog name", [CATALOG], None),

@@ -8,10 +8,12 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::TokenWithSpan;
 
 use super::catalog::Catalog;
+use super::grouping::Grouping;
 use super::interval::{self, IntervalValue};
 use super::logical::{Arena, Call, ColumnId};
 use super::over::Overs;
 use super::query::CommonTable;
+use super::rank::RankCall;
 use super::scope::Scope;
 use super::settings::Settings;
 use super::text::place_of;
@@ -44,13 +46,17 @@ pub(super) struct Context<'s> {
     pub calls: Option<&'s mut Vec<Call>>,
     /// The windows of OVER; `None` where OVER has no place.
     pub overs: Option<&'s mut Overs>,
+    /// The groups that GROUPING() may name; `None` where it has no place.
+    pub grouping: Option<&'s Grouping>,
+    /// The calls of ROW_NUMBER met so far; `None` where they have no place.
+    pub ranks: Option<&'s mut Vec<RankCall>>,
     /// Where columns were named, for messages about grouping.
     pub places: Vec<(ColumnId, Place)>,
 }
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, clause, calls: None, overs: None, places: Vec::new() }
+        Context { scope, clause, calls: None, overs: None, grouping: None, ranks: None, places: Vec::new() }
     }
 }
 
@@ -319,7 +325,6 @@ impl<'a> Binder<'a> {
             }
             Ast::Exists { .. } => Err(subquery("EXISTS (SELECT …)")),
             Ast::Subquery(_) => Err(subquery("a scalar subquery")),
-            Ast::GroupingSets(_) | Ast::Cube(_) | Ast::Rollup(_) => Err(grouping_sets()),
             Ast::Array(array) if array.named => resolve::array(self.exprs(&array.elem, context)?),
             Ast::Map(map) => {
                 let parts = map.entries.iter().flat_map(|entry| [entry.key.as_ref(), entry.value.as_ref()]);
@@ -526,11 +531,6 @@ pub(super) fn unit(field: &DateTimeField) -> Expr {
 
 pub(super) fn subquery(what: &str) -> Error {
     Error::unsupported(what).help("run this statement on Flink; a subquery in FROM is supported")
-}
-
-pub(super) fn grouping_sets() -> Error {
-    Error::unsupported("GROUPING SETS, ROLLUP and CUBE")
-        .help("write one GROUP BY query for each set and combine them with UNION ALL")
 }
 
 /// Gives an error the place of the syntax, unless it has one.

@@ -37,6 +37,9 @@ impl Dialect for FlinkDialect {
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
         ch == '`'
     }
+    fn supports_window_function_null_treatment_arg(&self) -> bool {
+        true
+    }
     fn supports_filter_during_aggregation(&self) -> bool {
         true
     }
@@ -87,6 +90,10 @@ impl Dialect for FlinkDialect {
         at_partition_by(parser).then(|| parse_partition_by(parser, expr))
     }
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        if parser.peek_token_ref().token == Token::Colon {
+            // It ends the key of a JSON object; Flink has no operator of that name.
+            return Some(Ok(0));
+        }
         at_partition_by(parser).then_some(Ok(PARTITION_PRECEDENCE))
     }
 }
@@ -95,11 +102,7 @@ impl Dialect for FlinkDialect {
 fn parse_json(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let token = parser.peek_token();
     let Token::Word(word) = &token.token else { return None };
-    let name = word.value.to_ascii_uppercase();
-    match name.as_str() {
-        "JSON_OBJECTAGG" | "JSON_ARRAYAGG" => Some(unsupported(&name, token.span)),
-        name => json::has_clauses(name).then(|| json::parse(parser)),
-    }
+    json::has_clauses(&word.value.to_ascii_uppercase()).then(|| json::parse(parser))
 }
 
 /// `[NOT] BETWEEN SYMMETRIC` or `ASYMMETRIC`.

@@ -20,7 +20,8 @@ pub(super) fn keep_hidden(pipeline: &mut Pipeline) {
         SinkConnector::Print { .. } => true,
         SinkConnector::Blackhole | SinkConnector::Collect => false,
     };
-    if !prints_digits {
+    // Results that change come out of operators, which keep no hidden digits.
+    if !prints_digits || pipeline.sink.changelog {
         return;
     }
     let outputs = &pipeline.root.schema().fields;

@@ -3,13 +3,16 @@
 use std::fmt::Write;
 
 use super::render;
-use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, Frame, JobPlan, Node, OverSpec, ScanSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec,
-    WindowAggregateSpec, WindowSpec,
+    Config, Frame, JobPlan, KeepFirstSpec, Node, OverSpec, RankSpec, ScanSpec, SessionRowsSpec, SinkConnector,
+    SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
+
+/// Of the copies of a row that an operator makes.
+const COPIES_SHOWN: usize = 10;
 
 /// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
 /// operator with its key, windows, slices, watermark rule and chosen operator.
@@ -68,7 +71,28 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
             StageSpec::Over(spec) => over(text, depth, &inputs[0], spec, config),
+            StageSpec::Rank(spec) => rank(text, depth, &inputs[0], spec, config),
+            StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
+            StageSpec::KeepFirst(spec) => keep_first(text, depth, &inputs[0], spec, config),
         },
+        Node::Expand { input, copies, schema } => {
+            line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
+            for copy in copies.iter().take(COPIES_SHOWN) {
+                line(text, depth + 1, &projection(copy, input.schema(), schema));
+            }
+            if copies.len() > COPIES_SHOWN {
+                line(text, depth + 1, &format!("… and {} more", copies.len() - COPIES_SHOWN));
+            }
+        }
+        Node::Unnest { input, collection, outer, condition, schema, .. } => {
+            line(text, depth, &format!("Unnest {}: {}", column(input.schema(), *collection), names(schema)));
+            if let Some(condition) = condition {
+                line(text, depth + 1, &format!("on: {}", render::expr(condition, schema)));
+            }
+            if *outer {
+                line(text, depth + 1, "rows without elements stay");
+            }
+        }
         Node::UnionAll { inputs, schema } => {
             line(text, depth, &format!("UnionAll of {}: {}", inputs.len(), names(schema)));
         }
@@ -100,6 +124,10 @@ fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
             format!("datagen, {}, {} a second, seed {}", rows(datagen.rows), datagen.rows_per_second, datagen.seed)
         }
         SourceSpec::Nexmark(nexmark) => format!("nexmark, {}, seed {}", rows(nexmark.events), nexmark.seed),
+        SourceSpec::OneRow => {
+            line(text, depth, "One row without columns");
+            return;
+        }
     };
     line(text, depth, &format!("Scan {} ({from})", spec.table));
     let mut decoded = Schema::new(spec.projection.iter().map(|i| spec.file_schema.fields[*i].clone()).collect());
@@ -155,9 +183,7 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
         _ => "slice operator",
     };
     line(text, depth, &format!("WindowAggregate ({operator})"));
-    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
-    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
-    line(text, depth + 1, &format!("keys: {keys}"));
+    key_line(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
     line(text, depth + 1, &format!("slices: {}", slices(&spec.window)));
     let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
@@ -177,9 +203,7 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
 
 fn over(text: &mut String, depth: usize, input: &Node, spec: &OverSpec, config: &Config) {
     line(text, depth, "Over");
-    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
-    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
-    line(text, depth + 1, &format!("keys: {keys}"));
+    key_line(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
     let frame = match spec.frame {
         Frame::Range(None) => "rows of any time up to the row's".to_string(),
@@ -198,23 +222,67 @@ fn over(text: &mut String, depth: usize, input: &Node, spec: &OverSpec, config: 
     line(text, depth + 1, &format!("aggregates: {}", calls.collect::<Vec<_>>().join(", ")));
 }
 
+fn rank(text: &mut String, depth: usize, input: &Node, spec: &RankSpec, config: &Config) {
+    let wanted = if spec.first == 1 { spec.last.to_string() } else { format!("{} to {}", spec.first, spec.last) };
+    line(text, depth, &format!("WindowTopN (rows {wanted} of each window and key)"));
+    let keys: Vec<String> = spec.keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, shards share the windows".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+    line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
+    let order = spec.order.iter().map(|key| {
+        let direction = if key.descending { " DESC" } else { "" };
+        let nulls = match (key.descending, key.nulls_first) {
+            (false, false) => " NULLS LAST",
+            (true, true) => " NULLS FIRST",
+            _ => "",
+        };
+        format!("{}{direction}{nulls}", source(input, key.column))
+    });
+    line(text, depth + 1, &format!("order: {}", order.collect::<Vec<_>>().join(", ")));
+    let first = if spec.last_wins { "the last to arrive" } else { "the first to arrive" };
+    line(text, depth + 1, &format!("of equal rows: {first}"));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+}
+
+fn key_line(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
+    let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+}
+
+fn session_rows(text: &mut String, depth: usize, input: &Node, spec: &SessionRowsSpec, config: &Config) {
+    line(text, depth, "SessionRows (keeps rows until their session ends)");
+    key_line(text, depth, input, &spec.keys);
+    line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
+    let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
+    line(text, depth + 1, &format!("time column: {}{zone}", column(&spec.input, spec.time)));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+}
+
+fn keep_first(text: &mut String, depth: usize, input: &Node, spec: &KeepFirstSpec, config: &Config) {
+    line(text, depth, "Deduplicate (keeps the first row of each key)");
+    key_line(text, depth, input, &spec.keys);
+    line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+}
+
 fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let name = match call.kind {
-        AggregateKind::Count => "COUNT",
-        AggregateKind::Sum => "SUM",
-        AggregateKind::Avg => "AVG",
-        AggregateKind::Min => "MIN",
-        AggregateKind::Max => "MAX",
-        AggregateKind::StddevPop => "STDDEV_POP",
-        AggregateKind::StddevSamp => "STDDEV_SAMP",
-        AggregateKind::VarPop => "VAR_POP",
-        AggregateKind::VarSamp => "VAR_SAMP",
-    };
-    let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+    let mut suffix = "";
+    match &call.setting {
+        Setting::None => {}
+        Setting::IgnoreNulls => suffix = " IGNORE NULLS",
+        Setting::Separator(text) => args.push(format!("'{}'", text.replace('\'', "''"))),
+        Setting::Fractions { values, list } => {
+            let values = values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            args.insert(1, if *list { format!("ARRAY[{values}]") } else { values });
+        }
+        Setting::Bins { low, high, count } => args.push(format!("{low}, {high}, {count}")),
+    }
     let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{name}({distinct}{args}){filter}")
+    format!("{}({distinct}{args}){suffix}{filter}", call.kind)
 }
 
 fn windows(window: &WindowSpec, input: &Schema) -> String {

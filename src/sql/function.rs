@@ -1,12 +1,10 @@
 //! Calls of functions: scalar ones, aggregates, and those that have no place in an expression.
 
 use sqlparser::ast::{
-    DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
-    ObjectNamePart,
+    Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, ObjectNamePart,
 };
 
-use super::binder::{Binder, Context, grouping_sets, located, subquery};
-use super::logical::Call;
+use super::binder::{Binder, Context, located, subquery};
 use super::over::Overs;
 use crate::aggregate;
 use crate::error::{Error, Result, nearest};
@@ -33,27 +31,34 @@ const UNITS: &[&str] = &[
 impl Binder<'_> {
     pub(super) fn function(&mut self, function: &Function, context: &mut Context<'_>) -> Result<Expr> {
         let name = function_name(function)?;
+        if super::rank::is_rank(&name) {
+            return self.rank_call(&name, function, context);
+        }
         if let Some(window) = &function.over {
             return self.over(&name, function, window, context);
         }
         refuse_by_name(&name)?;
-        if !function.within_group.is_empty() || function.null_treatment.is_some() {
-            return Err(Error::unsupported(format!("WITHIN GROUP or the treatment of NULLs in {name}")));
-        }
         let empty = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
         let list = match &function.args {
             FunctionArguments::None => &empty,
             FunctionArguments::List(list) => list,
             FunctionArguments::Subquery(_) => return Err(subquery("a subquery as an argument")),
         };
-        if let Some(clause) = list.clauses.first() {
-            return Err(Error::unsupported(format!("'{clause}' in a call of {name}")));
+        if matches!(name.as_str(), "GROUPING" | "GROUPING_ID" | "GROUP_ID") {
+            let args = list.args.iter().map(|arg| plain_argument(&name, arg)).collect::<Result<Vec<_>>>()?;
+            return self.grouping(&name, &args, context);
         }
         if !aggregate::is_aggregate(&name) && !resolve::is_function(&name) {
             return Err(unknown(&name));
         }
         if aggregate::is_aggregate(&name) {
             return self.aggregate(&name, function, list, context);
+        }
+        if !function.within_group.is_empty() || function.null_treatment.is_some() {
+            return Err(Error::script(format!("{name} takes neither WITHIN GROUP nor a treatment of NULLs")));
+        }
+        if let Some(clause) = list.clauses.first() {
+            return Err(Error::unsupported(format!("'{clause}' in a call of {name}")));
         }
         if function.filter.is_some() || list.duplicate_treatment.is_some() {
             return Err(Error::script(format!(
@@ -110,66 +115,6 @@ impl Binder<'_> {
             None => Err(Error::unsupported("CURRENT_WATERMARK of rows that do not come from one table unchanged")),
         }
     }
-
-    /// Registers an aggregate call and stands a column in for its result.
-    fn aggregate(
-        &mut self,
-        name: &str,
-        function: &Function,
-        list: &FunctionArgumentList,
-        context: &mut Context<'_>,
-    ) -> Result<Expr> {
-        if context.calls.is_none() {
-            return Err(Error::script(format!("the aggregate function {name} has no place in {}", context.clause))
-                .help("aggregates belong into SELECT and HAVING; compute one in a subquery to filter by it"));
-        }
-        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        let mut inner = Context::new(context.scope, "the argument of an aggregate function");
-        let mut args = Vec::new();
-        let star = matches!(list.args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]);
-        if star && name != "COUNT" {
-            return Err(Error::script(format!("{name}(*) does not exist")).help("only COUNT takes '*'"));
-        }
-        if !star {
-            for arg in &list.args {
-                let ast = plain_argument(name, arg)?;
-                let arg = self.expr(ast, &mut inner)?;
-                self.refuse_null(&arg).map_err(|error| located(error, ast))?;
-                args.push(arg);
-            }
-            if args.is_empty() {
-                return Err(Error::script(format!("{name} needs an argument")));
-            }
-        }
-        let filter = match &function.filter {
-            None => None,
-            Some(filter) => Some(self.condition(filter, &mut Context::new(context.scope, "FILTER"))?),
-        };
-        let types: Vec<_> = args.iter().map(|arg| arg.data_type().clone()).collect();
-        let (kind, mut output) = aggregate::resolve(name, &types, distinct)?;
-        if filter.is_some() && !matches!(kind, aggregate::AggregateKind::Count) {
-            // No row may pass the filter.
-            output.nullable = true;
-        }
-        let calls = context.calls.as_deref_mut().expect("checked above");
-        let same = calls
-            .iter()
-            .find(|call| call.kind == kind && call.distinct == distinct && call.args == args && call.filter == filter);
-        let column = match same {
-            Some(call) => call.column,
-            None => {
-                let column = self.arena.add(aggregate_name(name, calls.len()), output.clone(), false);
-                calls.push(Call { column, kind, distinct, args, filter, output });
-                column
-            }
-        };
-        Ok(self.arena.expr(column))
-    }
-}
-
-/// A name for the plan; the query gives the column its own.
-fn aggregate_name(name: &str, number: usize) -> String {
-    format!("{}${number}", name.to_ascii_lowercase())
 }
 
 /// The function's name in upper case.
@@ -210,15 +155,12 @@ fn refuse_by_name(name: &str) -> Result<()> {
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),
-        "GROUPING" | "GROUPING_ID" | "GROUP_ID" => grouping_sets(),
         "PROCTIME" => {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
         "SOURCE_WATERMARK" => Error::unsupported(name),
-        "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => {
-            Error::script(format!("{name} needs a window"))
-                .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)"))
-        }
+        "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => Error::script(format!("{name} needs a window"))
+            .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)")),
         _ => return Ok(()),
     };
     Err(error)

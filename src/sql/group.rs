@@ -3,9 +3,11 @@
 use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
 
 use super::binder::{Binder, Context, located};
+use super::grouping::{Grouping, Written, written};
 use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
 use super::over::Overs;
 use super::query::{Relation, implied_name, item_parts, wildcard};
+use super::rank::RankCall;
 use super::scope::{Named, Scope};
 use super::text::place_of;
 use crate::aggregate::is_aggregate;
@@ -19,36 +21,21 @@ struct Group {
     output: ColumnId,
 }
 
-/// The expressions of GROUP BY; those in parentheses, `(a, b)`, count one by one.
-fn flat(groups: &[Ast]) -> Vec<&Ast> {
-    let mut all = Vec::with_capacity(groups.len());
-    for ast in groups {
-        match ast {
-            Ast::Tuple(inner) => all.extend(flat(inner)),
-            Ast::Nested(inner) if matches!(**inner, Ast::Tuple(_) | Ast::Nested(_)) => {
-                all.extend(flat(std::slice::from_ref(&**inner)));
-            }
-            ast => all.push(ast),
-        }
-    }
-    all
+/// A bound GROUP BY.
+struct Grouped {
+    rel: Rel,
+    window: WindowId,
+    output: WindowId,
+    keys: Vec<(ColumnId, Expr)>,
+    grouped: Vec<Group>,
+    grouping: Grouping,
 }
 
 impl Binder<'_> {
     pub(super) fn grouped_select(&mut self, select: &Select, groups: &[Ast], input: Relation) -> Result<Relation> {
-        let groups = flat(groups);
-        let mut bound = Vec::with_capacity(groups.len());
-        for ast in &groups {
-            let expr = self.group_expr(ast, select, &input.scope)?;
-            self.refuse_null(&expr).map_err(|error| located(error, ast))?;
-            bound.push((expr, self.plain_column(ast, &input.scope)));
-        }
-        let place = groups.first().and_then(|ast| place_of(ast.span()));
-        let place = place.or_else(|| place_of(select.span()));
-        let window = self.grouped_window(&bound, &input.rel, place.clone())?;
-        let (keys, grouped, output) = self.group_columns(&bound, window);
+        let Grouped { rel, window, output, keys, grouped, grouping } = self.groups(select, groups, &input)?;
 
-        let mut calls = Vec::new();
+        let (mut calls, mut ranks) = (Vec::new(), Vec::new());
         let mut overs = Overs::of_groups(&select.named_window)?;
         let mut defined = Vec::new();
         let mut columns = Vec::new();
@@ -71,7 +58,9 @@ impl Binder<'_> {
                 continue;
             }
             let (ast, alias) = item_parts(item)?;
-            let expr = self.above(ast, "SELECT", &input.scope, &grouped, (&mut calls, Some(&mut overs)))?;
+            let above = (&grouped[..], &grouping);
+            let registers = (&mut calls, Some((&mut ranks, &mut overs)));
+            let expr = self.above(ast, ("SELECT", &input.scope), above, registers)?;
             self.refuse_null(&expr).map_err(|error| located(error, ast))?;
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let plain = self.plain_column(ast, &input.scope).is_some() || is_call(ast);
@@ -87,24 +76,97 @@ impl Binder<'_> {
         let having = match &select.having {
             None => None,
             Some(ast) => {
-                let expr = self.above(ast, "HAVING", &input.scope, &grouped, (&mut calls, None))?;
+                let above = (&grouped[..], &grouping);
+                let expr = self.above(ast, ("HAVING", &input.scope), above, (&mut calls, None))?;
                 if !matches!(expr.data_type().kind, Type::Boolean | Type::Null) {
                     return Err(located(Error::script("HAVING needs a condition"), ast));
                 }
                 Some(expr)
             }
         };
-        let overs = overs.mapped(|expr| self.regroup(expr, &grouped, &columns_of_calls(&calls), &[], None))?;
-        let aggregate = Aggregate { input: input.rel, window, output, keys, calls };
+        let computed = columns_of_calls(&calls);
+        let overs = overs.mapped(|expr| self.regroup(expr, &grouped, &computed, &[], None))?;
+        let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &computed));
+        let ranks = ranks.collect::<Result<Vec<_>>>()?;
+        overs.check_ranks(&ranks)?;
+        let aggregate = Aggregate { input: rel, window, output, keys, set: grouping.number, calls };
         let mut rel = Rel::Aggregate(Box::new(aggregate));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
-        rel = overs.over(rel);
+        for call in ranks {
+            rel = self.rank(rel, call);
+        }
+        rel = self.with_overs(rel, overs)?;
         if !defined.is_empty() {
             rel = Rel::Project { input: Box::new(rel), defined };
         }
         Ok(Relation { rel, scope: Scope { columns } })
+    }
+
+    /// GROUP BY: the keys, the window, and the input with a copy of each row for every grouping set.
+    fn groups(&mut self, select: &Select, groups: &[Ast], input: &Relation) -> Result<Grouped> {
+        let written = written(groups)?;
+        let mut bound = self.bind_groups(&written, select, &input.scope)?;
+        let exprs = |bound: &[(Expr, Option<ColumnId>)]| bound.iter().map(|(expr, _)| expr.clone()).collect::<Vec<_>>();
+        let mut grouping = Grouping::new(&exprs(&bound), &written.sets);
+        if self.make_nullable(&grouping) {
+            bound = self.bind_groups(&written, select, &input.scope)?;
+            grouping = Grouping::new(&exprs(&bound), &written.sets);
+        }
+        let place = groups.first().and_then(|ast| place_of(ast.span()));
+        let place = place.or_else(|| place_of(select.span()));
+        let common: Vec<_> = bound.iter().filter(|(expr, _)| grouping.is_common(expr)).cloned().collect();
+        let window = self.grouped_window(&common, &input.rel, place.clone()).map_err(|error| {
+            let of_window =
+                |column: &Option<ColumnId>| column.is_some_and(|id| self.arena.columns[id].window.is_some());
+            let lone = bound.iter().any(|(expr, column)| of_window(column) && !grouping.is_common(expr));
+            if lone { error.help("write window_start and window_end before GROUPING SETS") } else { error }
+        })?;
+        self.check_sets(&bound, &grouping, window).map_err(|error| match place {
+            Some(place) => error.at_place(place),
+            None => error,
+        })?;
+        let (mut keys, mut grouped, output) = self.group_columns(&bound, window);
+        let mut rel = input.rel.clone();
+        if grouping.sets.len() > 1 {
+            rel = self.expand(rel, &mut grouping, &mut keys);
+            grouped.extend(grouping.number.map(|output| Group { expr: self.arena.expr(output), output }));
+        }
+        Ok(Grouped { rel, window, output, keys, grouped, grouping })
+    }
+
+    fn bind_groups(
+        &mut self,
+        written: &Written<'_>,
+        select: &Select,
+        scope: &Scope,
+    ) -> Result<Vec<(Expr, Option<ColumnId>)>> {
+        let mut bound = Vec::with_capacity(written.exprs.len());
+        for ast in &written.exprs {
+            let expr = self.group_expr(ast, select, scope)?;
+            self.refuse_null(&expr).map_err(|error| located(error, ast))?;
+            bound.push((expr, self.plain_column(ast, scope)));
+        }
+        Ok(bound)
+    }
+
+    /// What a window aggregation with several grouping sets cannot have.
+    fn check_sets(&self, bound: &[(Expr, Option<ColumnId>)], grouping: &Grouping, window: WindowId) -> Result<()> {
+        if grouping.sets.len() > 1 && self.arena.windows[window].partition.is_some() {
+            return Err(updating_error("GROUPING SETS over a SESSION")
+                .help("write one GROUP BY query for each set, each over a SESSION with its own PARTITION BY"));
+        }
+        let of_window = |column: ColumnId| self.arena.columns[column].window.is_some_and(|(id, _)| id == window);
+        let lone = bound.iter().find(|(expr, column)| column.is_some_and(of_window) && !grouping.is_common(expr));
+        match lone.and_then(|(_, column)| *column) {
+            None => Ok(()),
+            Some(column) => {
+                let name = &self.arena.columns[column].name;
+                let error = Error::unsupported(format!("{name} in only some of the GROUPING SETS"));
+                Err(error.help(format!("group by {name} outside of GROUPING SETS")))
+            }
+        }
     }
 
     /// The column that an expression is, or a new one that it defines.
@@ -267,13 +329,18 @@ impl Binder<'_> {
     fn above(
         &mut self,
         ast: &Ast,
-        clause: &'static str,
-        scope: &Scope,
-        grouped: &[Group],
-        (calls, mut overs): (&mut Vec<Call>, Option<&mut Overs>),
+        (clause, scope): (&'static str, &Scope),
+        (grouped, grouping): (&[Group], &Grouping),
+        (calls, over): (&mut Vec<Call>, Option<(&mut Vec<RankCall>, &mut Overs)>),
     ) -> Result<Expr> {
         let mut context = Context::new(scope, clause);
         context.calls = Some(calls);
+        context.grouping = Some(grouping);
+        let mut overs = None;
+        if let Some((ranks, over)) = over {
+            context.ranks = Some(ranks);
+            overs = Some(over);
+        }
         context.overs = overs.as_deref_mut();
         let expr = self.expr(ast, &mut context)?;
         let places = std::mem::take(&mut context.places);
@@ -297,7 +364,7 @@ impl Binder<'_> {
                 return Some(self.arena.expr(group.output));
             }
             if let Expr::Column { index, .. } = node {
-                if !computed.contains(index) {
+                if !computed.contains(index) && !self.arena.ranks.contains(index) {
                     stray.get_or_insert(*index);
                 }
                 return Some(node.clone());
@@ -315,6 +382,18 @@ impl Binder<'_> {
         })
     }
 
+    /// A ROW_NUMBER over the groups.
+    fn regroup_rank(&self, mut call: RankCall, grouped: &[Group], computed: &[ColumnId]) -> Result<RankCall> {
+        let order = call.order.iter_mut().map(|order| &mut order.expr);
+        for expr in call.partition.iter_mut().chain(order) {
+            *expr = self.regroup(expr, grouped, computed, &[], None).map_err(|error| match &call.place {
+                Some(place) => error.at_place(place.clone()),
+                None => error,
+            })?;
+        }
+        Ok(call)
+    }
+
     /// SELECT DISTINCT: a group for each combination of the columns.
     pub(super) fn distinct(&mut self, input: Relation, place: Option<Place>) -> Result<Relation> {
         let groups: Vec<(Expr, Option<ColumnId>)> =
@@ -325,7 +404,7 @@ impl Binder<'_> {
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
-        let aggregate = Aggregate { input: input.rel, window, output, keys, calls: Vec::new() };
+        let aggregate = Aggregate { input: input.rel, window, output, keys, set: None, calls: Vec::new() };
         Ok(Relation { rel: Rel::Aggregate(Box::new(aggregate)), scope: Scope { columns } })
     }
 }

@@ -18,10 +18,18 @@ pub(super) const MODULE: &str = "core";
 #[derive(Debug, Clone)]
 pub(super) enum Inquiry {
     Describe(Ident),
-    Columns { table: Ident, filter: Option<Filter> },
+    Columns {
+        table: Ident,
+        filter: Option<Filter>,
+    },
     CreateTable(Ident),
     CreateView(Ident),
-    Names { of: Names, filter: Option<Filter> },
+    Names {
+        of: Names,
+        filter: Option<Filter>,
+    },
+    /// SET without a key.
+    Settings,
 }
 
 /// What a SHOW lists.

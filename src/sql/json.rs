@@ -22,10 +22,12 @@ const WRAPPER: &str = "WRAPPER";
 const ON_EMPTY: &str = "ON EMPTY";
 const ON_ERROR: &str = "ON ERROR";
 const ON_NULL: &str = "ON NULL";
+const ORDER_BY: &str = "ORDER BY";
 
 /// Whether [`parse`] takes the call of that function (upper case).
 pub(super) fn has_clauses(name: &str) -> bool {
     matches!(name, "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" | "JSON_OBJECT" | "JSON_ARRAY")
+        || matches!(name, "JSON_OBJECTAGG" | "JSON_ARRAYAGG")
 }
 
 /// Parses a call of one of these functions.
@@ -36,6 +38,22 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Parsed<Ast> {
     match name.value.to_ascii_uppercase().as_str() {
         "JSON_OBJECT" => members(parser, &mut args)?,
         "JSON_ARRAY" => values(parser, &mut args)?,
+        "JSON_OBJECTAGG" => {
+            member(parser, &mut args)?;
+            null_clause(parser, &mut args);
+        }
+        "JSON_ARRAYAGG" => {
+            args.push(plain(parser.parse_expr()?));
+            order_clause(parser, &mut args)?;
+            null_clause(parser, &mut args);
+            parser.expect_token(&Token::RParen)?;
+            if take(parser, &["WITHIN", "GROUP"]) {
+                parser.expect_token(&Token::LParen)?;
+                order_clause(parser, &mut args)?;
+                parser.expect_token(&Token::RParen)?;
+            }
+            return Ok(call(name, args));
+        }
         function => {
             args.push(plain(parser.parse_expr()?));
             parser.expect_token(&Token::Comma)?;
@@ -79,22 +97,38 @@ fn take(parser: &mut Parser<'_>, words: &[&str]) -> bool {
 fn members(parser: &mut Parser<'_>, args: &mut Vec<FunctionArg>) -> Parsed<()> {
     if !null_clause(parser, args) && parser.peek_token_ref().token != Token::RParen {
         loop {
-            let after = &parser.peek_nth_token_ref(1).token;
-            let is_value = matches!(after, Token::Word(word) if word.value.eq_ignore_ascii_case("VALUE"));
-            if !is_value && !matches!(after, Token::Colon | Token::Period) {
-                take(parser, &["KEY"]);
-            }
-            args.push(plain(parser.parse_expr()?));
-            let token = parser.peek_token();
-            if !take(parser, &["VALUE"]) && !parser.consume_token(&Token::Colon) {
-                return parser.expected("VALUE after the name", token);
-            }
-            args.push(plain(parser.parse_expr()?));
+            member(parser, args)?;
             if !parser.consume_token(&Token::Comma) {
                 break;
             }
         }
         null_clause(parser, args);
+    }
+    Ok(())
+}
+
+/// `[KEY] name VALUE value` or `name: value`.
+fn member(parser: &mut Parser<'_>, args: &mut Vec<FunctionArg>) -> Parsed<()> {
+    let after = &parser.peek_nth_token_ref(1).token;
+    let is_value = matches!(after, Token::Word(word) if word.value.eq_ignore_ascii_case("VALUE"));
+    if !is_value && !matches!(after, Token::Colon | Token::Period) {
+        take(parser, &["KEY"]);
+    }
+    args.push(plain(parser.parse_expr()?));
+    let token = parser.peek_token();
+    if !take(parser, &["VALUE"]) && !parser.consume_token(&Token::Colon) {
+        return parser.expected("VALUE after the name", token);
+    }
+    args.push(plain(parser.parse_expr()?));
+    Ok(())
+}
+
+/// `ORDER BY key, …`
+fn order_clause(parser: &mut Parser<'_>, args: &mut Vec<FunctionArg>) -> Parsed<()> {
+    let span = parser.peek_token_ref().span;
+    if take(parser, &["ORDER", "BY"]) {
+        let keys = parser.parse_comma_separated(Parser::parse_order_by_expr)?;
+        args.push(clause(ORDER_BY, Ast::Tuple(keys.into_iter().map(|key| key.expr).collect()), span));
     }
     Ok(())
 }
@@ -275,6 +309,42 @@ impl Binder<'_> {
                 }
             }
         }
+    }
+
+    /// The arguments of JSON_OBJECTAGG and JSON_ARRAYAGG: the key and the value, each as the text of a JSON array
+    /// that holds it. The array of a NULL that is left out is empty.
+    pub(super) fn json_aggregate(
+        &mut self,
+        name: &str,
+        args: &[FunctionArg],
+        context: &mut Context<'_>,
+    ) -> Result<Vec<Expr>> {
+        let call = Call::new(args);
+        if let Some(Ast::Tuple(keys)) = call.clause(ORDER_BY) {
+            keys.iter().try_for_each(|key| self.expr(key, context).map(|_| ()))?;
+            self.warn_of_order(name);
+        }
+        let mut values = Vec::with_capacity(call.plain.len());
+        for ast in &call.plain {
+            let value = self.expr(ast, context)?;
+            self.refuse_null(&value).map_err(|error| located(error, ast))?;
+            values.push(value);
+        }
+        let absent = match name {
+            "JSON_OBJECTAGG" => call.word(ON_NULL) == Some("ABSENT"),
+            _ => call.word(ON_NULL) != Some("NULL"),
+        };
+        let Some(value) = values.pop() else { return Err(Error::script(format!("{name} needs an argument"))) };
+        let mut arrays = Vec::with_capacity(2);
+        for key in values {
+            if !key.data_type().kind.is_string() {
+                return Err(Error::script(format!("the key of {name} is a string, not {}", key.data_type()))
+                    .help("CAST it to STRING"));
+            }
+            arrays.push(resolve::json_array(vec![key], false)?);
+        }
+        arrays.push(resolve::json_array(vec![value], absent)?);
+        Ok(arrays)
     }
 
     fn on_value(&mut self, call: &Call<'_>, name: &str, context: &mut Context<'_>) -> Result<resolve::ValueBehaviour> {

@@ -7,7 +7,8 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
-use crate::aggregate::AggregateKind;
+use super::rank::Rank;
+use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
 use crate::plan::{Frame, OverFunction, WindowSpec};
@@ -47,7 +48,6 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
-    pub place: Option<Place>,
 }
 
 /// All columns and windows of a statement.
@@ -55,6 +55,8 @@ pub(super) struct Window {
 pub(super) struct Arena {
     pub columns: Vec<Column>,
     pub windows: Vec<Window>,
+    /// Columns that stand for the result of a ROW_NUMBER.
+    pub ranks: Vec<ColumnId>,
 }
 
 impl Arena {
@@ -91,14 +93,41 @@ pub(super) enum Rel {
         window: WindowId,
         time: ColumnId,
     },
+    /// One row without columns: what a query without FROM reads.
+    OneRow,
+    /// Adds columns to those of the input, in several copies of each row: a copy has one expression a column.
+    Expand {
+        input: Box<Rel>,
+        columns: Vec<ColumnId>,
+        copies: Vec<Vec<Expr>>,
+    },
+    Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
     /// Adds columns to those of the input.
     Over(Box<Over>),
+    /// ROW_NUMBER: adds the number.
+    Rank(Box<Rank>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
         columns: Vec<ColumnId>,
+        /// That one of `columns` which says what each row does to the result, if the result changes.
+        kind: Option<ColumnId>,
     },
+}
+
+/// UNNEST: each row once for every element of a collection, with the element in new columns.
+#[derive(Debug, Clone)]
+pub(super) struct Unnest {
+    pub input: Rel,
+    pub collection: Expr,
+    /// One for an ARRAY, two for a MAP.
+    pub elements: Vec<ColumnId>,
+    pub ordinality: Option<ColumnId>,
+    /// Rows without elements stay.
+    pub outer: bool,
+    /// Which elements count; may read all columns.
+    pub condition: Option<Expr>,
 }
 
 /// A window aggregation. Only its own columns are visible above it.
@@ -110,6 +139,8 @@ pub(super) struct Aggregate {
     /// The same window as its output carries it.
     pub output: WindowId,
     pub keys: Vec<(ColumnId, Expr)>,
+    /// The key that is the number of the grouping set.
+    pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
 }
 
@@ -121,7 +152,20 @@ pub(super) struct Call {
     pub distinct: bool,
     pub args: Vec<Expr>,
     pub filter: Option<Expr>,
+    pub setting: Setting,
+    pub place: Option<Place>,
     pub output: DataType,
+}
+
+impl Call {
+    /// The results of both are the same.
+    pub(super) fn computes_same(&self, other: &Call) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.args == other.args
+            && self.filter == other.filter
+            && self.setting == other.setting
+    }
 }
 
 /// Aggregates over the rows before each row.
@@ -148,20 +192,38 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) => None,
-            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.open_window(),
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
+            Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Over(over) => over.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
+        }
+    }
+    /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
+    pub(super) fn row_kind(&self) -> Option<ColumnId> {
+        match self {
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Over(_) | Rel::Rank(_) | Rel::OneRow => None,
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.row_kind(),
+            Rel::Unnest(unnest) => unnest.input.row_kind(),
+            Rel::Union { kind, .. } => *kind,
         }
     }
     /// The table that the rows come from, for advice.
     pub(super) fn table(&self) -> Option<&Rc<Table>> {
         match self {
             Rel::Scan { table, .. } => Some(table),
-            Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Window { input, .. } => input.table(),
+            Rel::Filter { input, .. }
+            | Rel::Project { input, .. }
+            | Rel::Expand { input, .. }
+            | Rel::Window { input, .. } => input.table(),
+            Rel::Unnest(unnest) => unnest.input.table(),
+            Rel::Rank(rank) => rank.input.table(),
             Rel::Over(over) => over.input.table(),
-            Rel::Aggregate(_) | Rel::Union { .. } => None,
+            Rel::Aggregate(_) | Rel::Union { .. } | Rel::OneRow => None,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! From bound relations to plan nodes: only the columns that somebody reads, few projections.
 
+mod copies;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Window, columns_of, rewrite};
+use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, columns_of, rewrite};
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar, resolve};
@@ -27,6 +29,7 @@ pub(super) struct Lowering<'a> {
 impl Lowering<'_> {
     /// A node whose columns are `exprs`, under `names`.
     pub(super) fn lower(&mut self, rel: &Rel, exprs: &[Expr], names: &[String]) -> Result<Node> {
+        self.refuse_lost_kinds(rel, exprs)?;
         let mut outputs = exprs.to_vec();
         let mut filters: Vec<Expr> = Vec::new();
         let mut current = rel;
@@ -72,6 +75,16 @@ impl Lowering<'_> {
         Ok(Node::Calc { input: Box::new(base.node), filter, exprs: outputs, schema })
     }
 
+    /// Who takes the rows of a result that changes must ask for what each of them does to it.
+    fn refuse_lost_kinds(&self, rel: &Rel, exprs: &[Expr]) -> Result<()> {
+        let is_asked_for = |kind| exprs.iter().any(|expr| matches!(expr, Expr::Column { index, .. } if *index == kind));
+        match rel.row_kind() {
+            Some(kind) if !is_asked_for(kind) => Err(Error::unsupported("an operator over results that change")
+                .help("group by a window below it, so that each result is given once")),
+            _ => Ok(()),
+        }
+    }
+
     /// A projection of its own, because merging it into the next would compute something twice.
     fn materialise(&mut self, rel: &Rel, outputs: &[Expr], filters: &[Expr]) -> Result<Base> {
         let columns: Vec<ColumnId> = needed(outputs, filters).into_iter().collect();
@@ -80,7 +93,7 @@ impl Lowering<'_> {
     }
 
     /// A node with these columns of a relation.
-    fn columns(&mut self, rel: &Rel, columns: &[ColumnId]) -> Result<Node> {
+    pub(super) fn columns(&mut self, rel: &Rel, columns: &[ColumnId]) -> Result<Node> {
         let exprs: Vec<Expr> = columns.iter().map(|id| self.arena.expr(*id)).collect();
         let names: Vec<String> = columns.iter().map(|id| self.arena.columns[*id].name.clone()).collect();
         self.lower(rel, &exprs, &names)
@@ -99,9 +112,13 @@ impl Lowering<'_> {
             Rel::Window { input, window, time } => {
                 self.assign_windows(input, &self.arena.windows[*window], *time, needed)
             }
+            Rel::OneRow => Ok(copies::one_row()),
+            Rel::Expand { input, columns, copies } => self.expand(input, columns, copies, needed),
+            Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
             Rel::Over(over) => self.over(over, needed),
-            Rel::Union { inputs, columns } => self.union(inputs, columns, needed),
+            Rel::Rank(rank) => self.rank(rank, needed),
+            Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
     }
@@ -173,12 +190,7 @@ impl Lowering<'_> {
         needed: &BTreeSet<ColumnId>,
     ) -> Result<Base> {
         if matches!(window.function, WindowSpec::Session { .. }) {
-            let error = Error::unsupported("SESSION without an aggregation of its windows")
-                .help("group by its keys, window_start and window_end, with conditions on the window in HAVING");
-            return Err(match &window.place {
-                Some(place) => error.at_place(place.clone()),
-                None => error,
-            });
+            return self.session_rows(input, window, time, needed);
         }
         let own = [Some(window.start), Some(window.end), window.time];
         let mut columns: Vec<ColumnId> = needed.iter().copied().filter(|id| !own.contains(&Some(*id))).collect();
@@ -229,7 +241,7 @@ impl Lowering<'_> {
     }
 
     /// The zone in which windows of this time type are cut, unless that makes no difference.
-    fn zone(&self, time_type: &Type) -> Option<String> {
+    pub(super) fn zone(&self, time_type: &Type) -> Option<String> {
         let utc = ["UTC", "GMT", "Etc/UTC", "Z"].contains(&self.config.time_zone.as_str());
         (matches!(time_type, Type::TimestampLtz(_)) && !utc).then(|| self.config.time_zone.clone())
     }
@@ -259,7 +271,8 @@ impl Lowering<'_> {
                 distinct: call.distinct,
                 args,
                 filter,
-                input: call.args.first().map(|arg| arg.data_type().clone()),
+                inputs: call.args.iter().map(|arg| arg.data_type().clone()).collect(),
+                setting: call.setting.clone(),
                 output: call.output.clone(),
             });
         }
@@ -277,6 +290,7 @@ impl Lowering<'_> {
                 (&aggregate.input, WindowSpec::Attached { start, end }, time)
             }
         };
+        calls.iter().try_for_each(|call| check_merges(call, &spec))?;
         let input = self.lower(input_rel, &inputs.exprs, &inputs.names)?;
         let output = &self.arena.windows[aggregate.output];
         let mut columns: Vec<ColumnId> = aggregate.keys.iter().map(|(id, _)| *id).collect();
@@ -287,8 +301,10 @@ impl Lowering<'_> {
             let column = &self.arena.columns[*id];
             Field::new(&column.name, column.data_type.clone())
         });
+        let set = aggregate.keys.iter().position(|(id, _)| Some(*id) == aggregate.set);
         let spec = WindowAggregateSpec {
             window: spec,
+            set: set.map(|position| keys[position]),
             keys,
             time,
             zone: self.zone(&window.time_type.kind),
@@ -366,7 +382,7 @@ fn add_current_watermark(spec: &mut ScanSpec, data_type: &DataType) {
     spec.schema.fields.push(Field::new("CURRENT_WATERMARK", data_type.clone()));
 }
 
-fn positions(columns: &[ColumnId]) -> BTreeMap<ColumnId, usize> {
+pub(super) fn positions(columns: &[ColumnId]) -> BTreeMap<ColumnId, usize> {
     columns.iter().enumerate().map(|(position, id)| (*id, position)).collect()
 }
 
@@ -390,6 +406,29 @@ fn define(expr: &Expr, defined: &[(ColumnId, Expr)]) -> Expr {
     })
 }
 
+/// Refuses what cannot be put together from the slices of a window, or from sessions that merge.
+fn check_merges(call: &Call, window: &WindowSpec) -> Result<()> {
+    let name = match window {
+        WindowSpec::Tumble { .. } | WindowSpec::Attached { .. } => return Ok(()),
+        WindowSpec::Hop { .. } => "HOP",
+        WindowSpec::Cumulate { .. } => "CUMULATE",
+        WindowSpec::Session { .. } => "SESSION",
+    };
+    if call.kind.merges() {
+        return Ok(());
+    }
+    let error =
+        Error::script(format!("{} cannot be computed in the windows of {name}; Flink refuses it too", call.kind));
+    let error = error.help(match window {
+        WindowSpec::Session { .. } => "ARRAY_AGG(x) gives all values in the order of arrival",
+        _ => "filter by window_start in a subquery: then each window takes its rows by itself",
+    });
+    Err(match &call.place {
+        Some(place) => error.at_place(place.clone()),
+        None => error,
+    })
+}
+
 /// The input with the window function taken out, and the time column, if nothing but the grouping
 /// uses the window's columns. Filters and projections in between then run before the windows, as in Flink.
 fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option<(Rel, ColumnId)> {
@@ -410,6 +449,21 @@ fn merge_window(rel: &Rel, id: usize, window: &Window, exprs: &[Expr]) -> Option
                 }
                 current = input;
             }
+            Rel::Expand { input, columns, copies } => {
+                let read = columns.iter().enumerate().filter(|(_, column)| used.contains(column));
+                let read = read.flat_map(|(at, _)| copies.iter().flat_map(move |copy| columns_of(&copy[at])));
+                let read: Vec<ColumnId> = read.collect();
+                used.extend(read);
+                current = input;
+            }
+            // A session lasts over rows without elements too.
+            Rel::Unnest(_) if matches!(window.function, WindowSpec::Session { .. }) => return None,
+            Rel::Unnest(unnest) => {
+                used.extend(
+                    [Some(&unnest.collection), unnest.condition.as_ref()].into_iter().flatten().flat_map(columns_of),
+                );
+                current = &unnest.input;
+            }
             Rel::Window { window: found, time, .. } => {
                 let free = *found == id && !own.iter().flatten().any(|column| used.contains(column));
                 return free.then(|| (without_window(rel), *time));
@@ -426,6 +480,12 @@ fn without_window(rel: &Rel) -> Rel {
         }
         Rel::Project { input, defined } => {
             Rel::Project { input: Box::new(without_window(input)), defined: defined.clone() }
+        }
+        Rel::Expand { input, columns, copies } => {
+            Rel::Expand { input: Box::new(without_window(input)), columns: columns.clone(), copies: copies.clone() }
+        }
+        Rel::Unnest(unnest) => {
+            Rel::Unnest(Box::new(Unnest { input: without_window(&unnest.input), ..(**unnest).clone() }))
         }
         Rel::Window { input, .. } => (**input).clone(),
         other => other.clone(),

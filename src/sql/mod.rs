@@ -1,5 +1,6 @@
 //! The front end for Flink SQL scripts: text in, job plans out. Nothing here reads data.
 
+mod aggregate;
 mod alter;
 mod answer;
 mod binder;
@@ -12,27 +13,35 @@ mod explain;
 mod files;
 mod function;
 mod group;
+mod grouping;
 mod inquiry;
 mod interval;
 mod json;
+mod lexeme;
 mod like;
+mod live;
 mod logical;
 mod lower;
 mod lower_over;
+mod lower_rank;
 mod over;
 mod over_call;
 mod query;
+mod rank;
 mod render;
 mod scope;
 mod session;
 mod settings;
 mod sink;
+mod split;
 mod statement;
 pub mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 mod types;
+mod unnest;
+mod values;
 mod window;
 
 use std::collections::BTreeMap;
@@ -42,6 +51,10 @@ use crate::plan::JobPlan;
 use crate::types::Schema;
 pub use answer::Answer;
 pub use explain::explain;
+pub use lexeme::{Lexeme, LexemeKind, is_wordy, lexemes};
+pub use live::{LiveSession, Prepared, Relation, function_names};
+pub use settings::{RESULT_MODE, setting_names};
+pub use split::{Piece, Pieces, pieces};
 
 /// Stack for binding a script: syntax trees are walked by recursion, and callers' stacks may be small.
 const STACK_BYTES: usize = 64 << 20;
@@ -110,14 +123,17 @@ pub fn compile(text: &str, options: &ScriptOptions) -> Result<Script> {
 
 /// Works on a script where there is stack enough. `file`: its name, for messages.
 fn on_deep_stack<R: Send>(file: &str, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-    let done = std::thread::scope(|scope| {
+    deep_stack(work).map_err(|error| match error.place() {
+        Some(_) => error.in_file(file),
+        None => error,
+    })
+}
+
+fn deep_stack<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+    std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("sql".to_string()).stack_size(STACK_BYTES);
         let handle = thread.spawn_scoped(scope, work).map_err(|error| Error::io("start", "a thread", error))?;
         handle.join().unwrap_or_else(|_| Err(Error::internal("the SQL front end broke")))
-    });
-    done.map_err(|error| match error.place() {
-        Some(_) => error.in_file(file),
-        None => error,
     })
 }
 

@@ -4,18 +4,19 @@ use std::rc::Rc;
 
 use sqlparser::ast::{
     DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    NamedWindowDefinition, NamedWindowExpr, OrderBySort, Value, WindowFrameBound, WindowFrameUnits, WindowSpec,
-    WindowType,
+    NamedWindowDefinition, NamedWindowExpr, OrderBySort, Spanned, Value, WindowFrameBound, WindowFrameUnits,
+    WindowSpec, WindowType,
 };
 
 use super::binder::{Binder, Context, located};
 use super::function::plain_argument;
 use super::interval::{self, IntervalValue};
-use super::logical::{ColumnId, Over, OverColumn, Rel};
+use super::logical::{ColumnId, Over, OverColumn, Rel, columns_of};
 use super::over_call::OverArguments;
+use super::rank::RankCall;
 use super::text::place_of;
 use crate::aggregate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::expr::Expr;
 use crate::plan::Frame;
 
@@ -27,6 +28,8 @@ pub(super) struct Overs {
     /// Arguments are aggregates of groups, or groups.
     of_groups: bool,
     window: Option<OverWindow>,
+    /// Of the first call.
+    place: Option<Place>,
     calls: Vec<OverColumn>,
 }
 
@@ -62,6 +65,25 @@ impl Overs {
         self.of_groups
     }
 
+    /// Numbers of rows are over the same window as everything else.
+    ///
+    /// # Errors
+    /// They are not.
+    pub fn check_ranks(&self, ranks: &[RankCall]) -> Result<()> {
+        let Some(window) = &self.window else { return Ok(()) };
+        let same = |rank: &RankCall| {
+            let by_time = matches!(rank.order.as_slice(), [order] if order.expr == window.time && !order.descending);
+            by_time && rank.partition == window.keys && window.frame == Frame::Rows(None)
+        };
+        match ranks.iter().find(|rank| !same(rank)) {
+            None => Ok(()),
+            Some(rank) => Err(match &rank.place {
+                Some(place) => different_windows().at_place(place.clone()),
+                None => different_windows(),
+            }),
+        }
+    }
+
     /// The columns of the calls.
     pub fn columns(&self) -> impl Iterator<Item = ColumnId> {
         self.calls.iter().map(|call| call.column)
@@ -80,16 +102,6 @@ impl Overs {
             call.args = call.args.iter().map(&map).collect::<Result<_>>()?;
         }
         Ok(self)
-    }
-
-    /// The input with the columns of the calls.
-    pub fn over(self, input: Rel) -> Rel {
-        match self.window {
-            None => input,
-            Some(OverWindow { keys, time, frame }) => {
-                Rel::Over(Box::new(Over { input, keys, time, frame, calls: self.calls }))
-            }
-        }
     }
 
     fn definition(&self, name: &Ident) -> Result<WindowSpec> {
@@ -142,6 +154,26 @@ impl Overs {
 }
 
 impl Binder<'_> {
+    /// The input with the columns of the calls.
+    ///
+    /// # Errors
+    /// The input is one that OVER does not take.
+    pub(super) fn with_overs(&self, input: Rel, overs: Overs) -> Result<Rel> {
+        let Some(OverWindow { keys, time, frame }) = overs.window else { return Ok(input) };
+        let placed = |error: Error| match &overs.place {
+            Some(place) => error.at_place(place.clone()),
+            None => error,
+        };
+        if input.row_kind().is_some() {
+            return Err(placed(Error::script("OVER takes no rows that are updated, as in Flink")));
+        }
+        if columns_of(&time).iter().any(|time| self.arena.is_past(&input, *time)) {
+            let error = Error::unsupported("OVER in the order of a time that its rows were kept beyond");
+            return Err(placed(error.help("order by window_time")));
+        }
+        Ok(Rel::Over(Box::new(Over { input, keys, time, frame, calls: overs.calls })))
+    }
+
     /// A call with OVER: registers what has to be computed and gives the expression over it.
     pub(super) fn over(
         &mut self,
@@ -161,11 +193,13 @@ impl Binder<'_> {
         let overs = context.overs.as_deref_mut().ok_or_else(|| Error::internal("OVER without a place"))?;
         match &overs.window {
             Some(known) if *known != window => {
-                return Err(Error::script("all OVER windows of a SELECT must be the same, as in Flink")
-                    .help("compute one of them in a subquery"));
+                return Err(different_windows());
             }
             Some(_) => {}
-            None => overs.window = Some(window),
+            None => {
+                overs.window = Some(window);
+                overs.place = place_of(function.span());
+            }
         }
         self.over_call(name, arguments, context)
     }
@@ -173,15 +207,11 @@ impl Binder<'_> {
     fn over_window(&mut self, name: &str, spec: &WindowSpec, context: &Context<'_>) -> Result<OverWindow> {
         let mut inner = Context::new(context.scope, "PARTITION BY");
         let keys = self.exprs(&spec.partition_by, &mut inner)?;
-        let time = self.over_time(name, spec, context)?;
-        let ranks = matches!(name, "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG");
+        let time = self.over_time(spec, context)?;
         let frame = match &spec.window_frame {
-            Some(_) if ranks => {
-                return Err(Error::script(format!("{name} takes no ROWS and no RANGE"))
-                    .help("leave the frame out of its window"));
+            Some(_) if name == "LAG" => {
+                return Err(Error::script("LAG takes no ROWS and no RANGE").help("leave the frame out of its window"));
             }
-            // As Flink numbers rows; ranks and LAG are those of a RANGE.
-            None if name == "ROW_NUMBER" => Frame::Rows(None),
             None => Frame::Range(None),
             Some(frame) => frame_of(frame.units, &frame.start_bound, frame.end_bound.as_ref())?,
         };
@@ -189,14 +219,11 @@ impl Binder<'_> {
     }
 
     /// The time column of ORDER BY.
-    fn over_time(&mut self, name: &str, spec: &WindowSpec, context: &Context<'_>) -> Result<ColumnId> {
-        let ranks = matches!(name, "ROW_NUMBER" | "RANK" | "DENSE_RANK");
+    fn over_time(&mut self, spec: &WindowSpec, context: &Context<'_>) -> Result<ColumnId> {
         let updating = || {
-            Error::unsupported(if ranks {
-                "ranks by other than ascending event time, outside of a Top-N query (they would be updated with every row)"
-            } else {
-                "OVER in an order other than that of event time (its results would be updated with every row)"
-            })
+            Error::unsupported(
+                "OVER in an order other than that of event time (its results would be updated with every row)",
+            )
             .help("order by the column with the WATERMARK, or by window_time of a window aggregation")
         };
         let [order] = spec.order_by.as_slice() else {
@@ -208,14 +235,14 @@ impl Binder<'_> {
             });
         };
         let descending = matches!(order.options.sort, Some(OrderBySort::Desc));
-        if descending && !ranks {
+        if descending {
             let error = Error::script("an OVER window is ordered in ascending order only").help("remove DESC");
             return Err(located(error, &order.expr));
         }
         // A name that does not exist is told before anything else.
         self.expr(&order.expr, &mut Context::new(context.scope, "ORDER BY"))?;
         match self.plain_column(&order.expr, context.scope) {
-            Some(column) if self.arena.columns[column].rowtime && !descending => Ok(column),
+            Some(column) if self.arena.columns[column].rowtime => Ok(column),
             _ => Err(located(updating(), &order.expr)),
         }
     }
@@ -265,6 +292,11 @@ impl Binder<'_> {
         };
         Ok(self.arena.expr(column))
     }
+}
+
+fn different_windows() -> Error {
+    Error::script("all OVER windows of a SELECT must be the same, as in Flink")
+        .help("compute one of them in a subquery; the window of ROW_NUMBER has ROWS UNBOUNDED PRECEDING")
 }
 
 /// What stands before OVER and cannot.

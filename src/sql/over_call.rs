@@ -5,7 +5,7 @@
 
 use super::binder::{Binder, Context};
 use super::logical::OverColumn;
-use crate::aggregate::{self, AggregateKind};
+use crate::aggregate::{self, AggregateKind, Setting};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar, resolve};
 use crate::plan::OverFunction;
@@ -26,7 +26,7 @@ impl Binder<'_> {
         context: &mut Context<'_>,
     ) -> Result<Expr> {
         let OverArguments { args, distinct } = arguments;
-        let by_place = ["ROW_NUMBER", "RANK", "DENSE_RANK", "FIRST_VALUE", "LAST_VALUE", "LAG"].contains(&name);
+        let by_place = ["FIRST_VALUE", "LAST_VALUE", "LAG"].contains(&name);
         if distinct && by_place {
             return Err(Error::unsupported(format!("{name}(DISTINCT …) with OVER")));
         }
@@ -35,11 +35,6 @@ impl Binder<'_> {
         };
         let types: Vec<DataType> = args.iter().map(|arg| arg.data_type().clone()).collect();
         match (name, args.as_slice()) {
-            ("ROW_NUMBER" | "RANK" | "DENSE_RANK", []) => {
-                // Times that are equal share the rank of their last row in Flink.
-                call(OverFunction::Count, Vec::new(), Type::BigInt.not_null())
-            }
-            ("ROW_NUMBER" | "RANK" | "DENSE_RANK", _) => Err(Error::script(format!("{name} takes no argument"))),
             ("FIRST_VALUE" | "LAST_VALUE", [argument]) => {
                 let function = if name == "FIRST_VALUE" { OverFunction::FirstValue } else { OverFunction::LastValue };
                 call(function, args.clone(), argument.data_type().kind.clone().nullable())
@@ -53,7 +48,7 @@ impl Binder<'_> {
                 call(OverFunction::Lag(offset), args, output)
             }
             _ => {
-                let (kind, output) = aggregate::resolve(name, &types, distinct)?;
+                let (kind, output) = aggregate::resolve(name, &types, distinct, &Setting::None)?;
                 aggregate_of(kind, &args, output, &mut call)
             }
         }
@@ -74,7 +69,10 @@ fn aggregate_of(kind: AggregateKind, args: &[Expr], output: DataType, call: Regi
         AggregateKind::Min => call(OverFunction::Min, args.to_vec(), output),
         AggregateKind::Max => call(OverFunction::Max, args.to_vec(), output),
         AggregateKind::Avg => average(argument, output, call),
-        _ => variance(kind, argument, output, call),
+        AggregateKind::StddevPop | AggregateKind::StddevSamp | AggregateKind::VarPop | AggregateKind::VarSamp => {
+            variance(kind, argument, output, call)
+        }
+        other => Err(Error::unsupported(format!("{other} with OVER"))),
     }
 }
 
@@ -84,7 +82,7 @@ fn is_comparable(kind: &Type) -> bool {
 
 /// SUM of an expression, which has a type that can be summed.
 fn sum(argument: Expr, call: Register<'_>) -> Result<Expr> {
-    let (_, output) = aggregate::resolve("SUM", &[argument.data_type().clone()], false)?;
+    let (_, output) = aggregate::resolve("SUM", &[argument.data_type().clone()], false, &Setting::None)?;
     call(OverFunction::Sum, vec![argument], output)
 }
 

@@ -16,9 +16,10 @@ use super::over::Overs;
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
-use crate::error::{Error, Place, Result};
-use crate::expr::{Expr, resolve};
-use crate::types::{DataType, Type};
+use super::unnest;
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::expr::{Expr, Scalar, resolve};
+use crate::types::{DataType, RowKind, Type};
 
 /// How deep views and subqueries may stand in each other.
 const DEPTH_LIMIT: usize = 64;
@@ -110,24 +111,28 @@ impl Binder<'_> {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.query(query),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                if *op != SetOperator::Union || *set_quantifier != SetQuantifier::All {
-                    let name = if *op == SetOperator::Union { "UNION without ALL".to_string() } else { op.to_string() };
-                    let error = Error::unsupported(name)
-                        .help("UNION ALL is supported; remove duplicates with a window aggregate");
-                    return Err(match place_of(right.span()) {
-                        Some(place) => error.at_place(place),
-                        None => error,
-                    });
-                }
+                let distinct = match (op, set_quantifier) {
+                    (SetOperator::Union, SetQuantifier::All) => false,
+                    (SetOperator::Union, SetQuantifier::None | SetQuantifier::Distinct) => true,
+                    _ => {
+                        let error = Error::unsupported(op.to_string()).help("UNION and UNION ALL are supported");
+                        return Err(match place_of(right.span()) {
+                            Some(place) => error.at_place(place),
+                            None => error,
+                        });
+                    }
+                };
                 let left = self.body(left)?;
                 let place = place_of(right.span());
                 let right = self.body(right)?;
-                self.union(left, right).map_err(|error| match place {
+                let union = self.union(left, right).map_err(|error| match place.clone() {
                     Some(place) => error.at_place(place),
                     None => error,
-                })
+                })?;
+                // Equal rows become one, in the windows that they carry.
+                if distinct { self.distinct(union, place).map_err(windowless_union) } else { Ok(union) }
             }
-            SetExpr::Values(_) => Err(Error::unsupported("VALUES")),
+            SetExpr::Values(values) => self.values(values),
             SetExpr::Table(_) => Err(Error::unsupported("TABLE t as a query").help("write SELECT * FROM t")),
             _ => Err(Error::script("expected a query")),
         }
@@ -163,10 +168,36 @@ impl Binder<'_> {
         let scope =
             Scope { columns: names.map(|(named, id)| Named { qualifier: None, name: named.name, id: *id }).collect() };
         let mut inputs = Vec::new();
+        let changes = left.rel.row_kind().is_some() || right.rel.row_kind().is_some();
+        let kind = changes.then(|| self.kind_column());
         for (rel, ids) in [(left.rel, left_ids), (right.rel, right_ids)] {
-            inputs.push(self.cast_columns(rel, &ids, &types)?);
+            let (mut rel, mut ids) = self.cast_columns(rel, &ids, &types)?;
+            if changes {
+                ids.push(self.kind_of(&mut rel));
+            }
+            inputs.push((rel, ids));
         }
-        Ok(Relation { rel: Rel::Union { inputs, columns }, scope })
+        columns.extend(kind);
+        Ok(Relation { rel: Rel::Union { inputs, columns, kind }, scope })
+    }
+
+    /// A new column for the kinds of rows.
+    pub(super) fn kind_column(&mut self) -> ColumnId {
+        let field = RowKind::field();
+        self.arena.add(field.name, field.data_type, false)
+    }
+
+    /// The column with the kinds of the relation's rows, which are insertions if it has none yet.
+    fn kind_of(&mut self, rel: &mut Rel) -> ColumnId {
+        if let Some(kind) = rel.row_kind() {
+            return kind;
+        }
+        let id = self.kind_column();
+        let insertion = Scalar::Int(i64::from(RowKind::Insert.code()));
+        let insertion = Expr::literal(insertion, RowKind::field().data_type);
+        let input = std::mem::replace(rel, Rel::Union { inputs: Vec::new(), columns: Vec::new(), kind: None });
+        *rel = Rel::Project { input: Box::new(input), defined: vec![(id, insertion)] };
+        id
     }
 
     /// Columns that are start or end of the same kind of window on both sides stay so.
@@ -221,27 +252,21 @@ impl Binder<'_> {
 
     fn select(&mut self, select: &Select) -> Result<Relation> {
         self.refuse_clauses(select)?;
-        let input = match select.from.as_slice() {
-            [] => {
-                return Err(
-                    Error::unsupported("SELECT without FROM").at_place(place_of(select.span()).unwrap_or_default())
-                );
-            }
-            [table] if table.joins.is_empty() => self.factor(&table.relation)?,
-            [_] | [..] => return Err(self.join(select)),
-        };
+        let input = self.from(select)?;
         let input = match &select.selection {
             None => input,
             Some(condition) => {
                 let predicate = self.condition(condition, &mut Context::new(&input.scope, "WHERE"))?;
-                input.filtered(predicate)
+                self.filter(input, predicate).map_err(|error| located(error, condition))?
             }
         };
         let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else {
             return Err(Error::script("GROUP BY ALL is not Flink's").help("name the columns to group by"));
         };
         if !modifiers.is_empty() {
-            return Err(super::binder::grouping_sets());
+            return Err(Error::script("GROUPING SETS behind the groups is not Flink's")
+                .at_place(place_of(select.span()).unwrap_or_default())
+                .help("write a comma before GROUPING SETS"));
         }
         let relation = if !groups.is_empty() || select.having.is_some() {
             self.grouped_select(select, groups, input)?
@@ -255,14 +280,40 @@ impl Binder<'_> {
         }
     }
 
+    fn from(&mut self, select: &Select) -> Result<Relation> {
+        let Some(first) = select.from.first() else { return self.no_table(select) };
+        let mut input = self.factor(&first.relation)?;
+        for (at, table) in select.from.iter().enumerate() {
+            if at > 0 {
+                let Some(unnest) = unnest::written(&table.relation) else { return Err(self.join(select)) };
+                input = self.unnest(input, &unnest, &unnest::Joined::CROSS)?;
+            }
+            for join in &table.joins {
+                let Some(joined) = self.join_unnest(input, join)? else { return Err(self.join(select)) };
+                input = joined;
+            }
+        }
+        Ok(input)
+    }
+
     /// The error for a FROM of several tables.
     fn join(&self, select: &Select) -> Error {
-        let table = select.from.iter().flat_map(|t| t.joins.first()).map(|join| join.relation.span()).next();
-        let place = table.or_else(|| select.from.get(1).map(|t| t.relation.span())).and_then(place_of);
-        let error = Error::unsupported("a join").help(
-            "aggregate each side in a window of its own and write the two results to files, or run this statement on Flink",
-        );
-        match place {
+        let joined = select.from.iter().flat_map(|table| &table.joins).map(|join| &join.relation);
+        let other = joined.chain(select.from.iter().skip(1).map(|table| &table.relation));
+        let other = other.into_iter().find(|table| unnest::written(table).is_none());
+        let error = match other {
+            Some(TableFactor::Function { .. }) => {
+                Error::unsupported("LATERAL TABLE(…) (table functions)").help("UNNEST of an ARRAY or MAP is supported")
+            }
+            Some(TableFactor::Derived { lateral: true, .. }) => {
+                Error::unsupported("LATERAL (SELECT …)").help("CROSS JOIN UNNEST(…) AS t (x) is supported")
+            }
+            _ => Error::unsupported("a join").help(
+                "aggregate each side in a window of its own and write the two results to files, or run this statement \
+                 on Flink",
+            ),
+        };
+        match other.and_then(|table| place_of(table.span())) {
             Some(place) => error.at_place(place),
             None => error,
         }
@@ -276,8 +327,9 @@ impl Binder<'_> {
                 None => error.at_place(place_of(select.span()).unwrap_or_default()),
             })
         };
-        if let Some(qualify) = &select.qualify {
-            return refuse("QUALIFY", Some(qualify));
+        let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+        if let Some(qualify) = select.qualify.as_ref().filter(|_| grouped || select.having.is_some()) {
+            return refuse("QUALIFY beside GROUP BY", Some(qualify));
         }
         let foreign = select.top.is_some()
             || select.into.is_some()
@@ -299,7 +351,7 @@ impl Binder<'_> {
     fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
-        let mut calls = Vec::new();
+        let (mut calls, mut ranks) = (Vec::new(), Vec::new());
         let mut overs = Overs::new(&select.named_window)?;
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
@@ -318,6 +370,7 @@ impl Binder<'_> {
             let mut context = Context::new(&input.scope, "SELECT");
             context.calls = Some(&mut calls);
             context.overs = Some(&mut overs);
+            context.ranks = Some(&mut ranks);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
                 return Err(located(self.updating(&[], &input.rel), ast));
@@ -334,7 +387,18 @@ impl Binder<'_> {
             };
             columns.push(Named { qualifier: None, name, id });
         }
-        Ok(Relation::projected(overs.over(input.rel), defined, Scope { columns }))
+        let scope = Scope { columns };
+        let qualified = match &select.qualify {
+            None => None,
+            Some(ast) => Some((ast, self.qualify(ast, &input.scope, &scope, &mut ranks)?)),
+        };
+        overs.check_ranks(&ranks)?;
+        let rel = ranks.into_iter().fold(input.rel, |rel, call| self.rank(rel, call));
+        let relation = Relation::projected(self.with_overs(rel, overs)?, defined, scope);
+        match qualified {
+            None => Ok(relation),
+            Some((ast, predicate)) => self.filter(relation, predicate).map_err(|error| located(error, ast)),
+        }
     }
 
     /// A bare NULL has no type that a column could have.
@@ -346,6 +410,9 @@ impl Binder<'_> {
     }
 
     fn factor(&mut self, factor: &TableFactor) -> Result<Relation> {
+        if let Some(unnest) = unnest::written(factor) {
+            return self.unnest(Relation::one_row(), &unnest, &unnest::Joined::CROSS);
+        }
         let result = match factor {
             TableFactor::Table { name, alias, args, version, sample, .. } => {
                 if version.is_some() {
@@ -381,7 +448,6 @@ impl Binder<'_> {
             TableFactor::Derived { lateral: true, .. } | TableFactor::Function { .. } => {
                 Err(Error::unsupported("LATERAL"))
             }
-            TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST")),
             TableFactor::NestedJoin { .. } => Err(Error::unsupported("a join")),
             TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             _ => Err(Error::script("this kind of table is not Flink's")),
@@ -456,6 +522,19 @@ impl Binder<'_> {
     }
 }
 
+/// The error for a UNION whose rows carry no common window.
+fn windowless_union(error: Error) -> Error {
+    if error.kind() != ErrorKind::Unsupported {
+        return error;
+    }
+    let other = Error::unsupported("UNION without ALL (its results would be updated with every row)")
+        .help("write UNION ALL, or select window_start and window_end of windows of the same size on both sides");
+    match error.place() {
+        Some(place) => other.at_place(place.clone()),
+        None => other,
+    }
+}
+
 fn single_name(name: &ObjectName) -> Result<&Ident> {
     match name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] => Ok(ident),
@@ -473,7 +552,7 @@ pub(super) fn identifiers(name: &ObjectName) -> Result<Vec<Ident>> {
         .collect()
 }
 
-fn aliased(relation: Relation, alias: Option<&TableAlias>, own: Option<&str>) -> Result<Relation> {
+pub(super) fn aliased(relation: Relation, alias: Option<&TableAlias>, own: Option<&str>) -> Result<Relation> {
     let Some(alias) = alias else {
         return Ok(Relation { scope: relation.scope.qualified(own), rel: relation.rel });
     };

@@ -1,5 +1,6 @@
 //! Runs the statements of a script against its catalog and settings, in order.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -21,7 +22,8 @@ use crate::types::Type;
 
 /// The state of a script between two statements.
 pub(super) struct Session<'a> {
-    text: &'a str,
+    /// What the statements' places are in.
+    pub text: Cow<'a, str>,
     pub catalog: Catalog,
     pub settings: Settings,
     pub warnings: Vec<String>,
@@ -36,7 +38,7 @@ impl<'a> Session<'a> {
             let usage = Error::usage(format!("-D: {}", error.message()));
             usage.help(error.remedy().unwrap_or("leave it out"))
         })?;
-        Ok(Session { text, catalog: Catalog::default(), settings, warnings, tokens: Vec::new() })
+        Ok(Session { text: Cow::Borrowed(text), catalog: Catalog::default(), settings, warnings, tokens: Vec::new() })
     }
 
     /// Carries out one statement; what is left to run is an action. `tokens`: the statement.
@@ -294,7 +296,7 @@ impl<'a> Session<'a> {
                 .help(format!("write WATERMARK FOR {0} AS {0} - INTERVAL '5' SECOND", name.value));
             return Err(located(error, ast));
         }
-        let text = excerpt(self.text, watermark.span);
+        let text = excerpt(&self.text, watermark.span);
         table.watermark = Some(TableWatermark { time, expression, text });
         Ok(())
     }

@@ -145,6 +145,16 @@ const IGNORED_FAMILIES: &[&str] = &[
     "zookeeper.",
 ];
 
+/// How a shell shows the rows of a SELECT, as Flink's client.
+pub const RESULT_MODE: &str = "sql-client.execution.result-mode";
+/// What it was called before Flink 1.13.
+const RESULT_MODE_BEFORE: &str = "execution.result-mode";
+
+/// The names of the settings that have an effect, and of those that are accepted without one.
+pub fn setting_names() -> impl Iterator<Item = &'static str> {
+    EFFECTIVE.iter().chain(IGNORED).copied().chain([RESULT_MODE])
+}
+
 /// The session's settings while a script is read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
@@ -155,6 +165,8 @@ pub(super) struct Settings {
     quarantine_rows: Option<u64>,
     values: BTreeMap<String, String>,
     overrides: Vec<(String, String)>,
+    /// SET may change what the overrides say.
+    pub overrides_yield: bool,
     warned: Vec<String>,
 }
 
@@ -175,10 +187,20 @@ impl Settings {
 
     /// `SET 'key' = 'value'`. Errors carry no place.
     pub(super) fn set(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
-        if self.overrides.iter().any(|(name, _)| name == key) {
+        if !self.overrides_yield && self.overrides.iter().any(|(name, _)| name == key) {
             return Ok(());
         }
         self.apply(key, value, warnings)
+    }
+
+    /// The value of a key, if it is set.
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(String::as_str)
+    }
+
+    /// Every key that is set, with its value.
+    pub(super) fn all(&self) -> impl Iterator<Item = (String, String)> {
+        self.values.iter().map(clone_pair)
     }
 
     /// `RESET 'key'` or, without a key, `RESET`.
@@ -188,6 +210,7 @@ impl Settings {
         let ignored = std::mem::take(&mut self.config.ignored);
         *self = Settings {
             overrides: std::mem::take(&mut self.overrides),
+            overrides_yield: self.overrides_yield,
             warned: std::mem::take(&mut self.warned),
             ..Settings::default()
         };
@@ -204,6 +227,11 @@ impl Settings {
         keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
     }
 
+    /// The script asks for streaming by name.
+    pub(super) fn is_streaming(&self) -> bool {
+        self.values.get("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("streaming"))
+    }
+
     /// Sets a key that is accepted without effect.
     pub(super) fn ignore(&mut self, key: &str) {
         if !self.config.ignored.iter().any(|name| name == key) {
@@ -212,7 +240,16 @@ impl Settings {
     }
 
     fn apply(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
+        if key == RESULT_MODE_BEFORE {
+            warnings.push(format!("'{key}' is called '{RESULT_MODE}' since Flink 1.13; it was taken for that."));
+            return self.apply(RESULT_MODE, value, warnings);
+        }
+        self.take_effect(key, value, warnings)?;
         self.values.insert(key.to_string(), value.to_string());
+        Ok(())
+    }
+
+    fn take_effect(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
         match key {
             "execution.runtime-mode" => match value.to_ascii_lowercase().as_str() {
                 "streaming" | "automatic" => Ok(()),
@@ -241,6 +278,20 @@ impl Settings {
             "table.exec.legacy-cast-behaviour" => only(key, value, &["disabled", "false"]),
             "table.exec.sink.not-null-enforcer" => only(key, value, &["error"]),
             "table.exec.sink.type-length-enforcer" => only(key, value, &["ignore"]),
+            RESULT_MODE => {
+                if !["table", "changelog", "tableau"].contains(&value.to_ascii_lowercase().as_str()) {
+                    return Err(invalid(key, value, "tableau, changelog or table"));
+                }
+                self.ignore(key);
+                Ok(())
+            }
+            "table.display.max-column-width" | "sql-client.display.max-column-width" => {
+                if !value.trim().parse::<usize>().is_ok_and(|width| width > 0) {
+                    return Err(invalid(key, value, "a whole number from 1 on"));
+                }
+                self.ignore(key);
+                Ok(())
+            }
             "table.sql-dialect" => only(key, value, &["default"]),
             "transom.quarantine.path" | "transom.quarantine.max-rows" => self.set_quarantine(key, value),
             _ => {

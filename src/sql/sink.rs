@@ -14,7 +14,7 @@ use super::text::place_of;
 use crate::error::{Error, Place, Result, nearest};
 use crate::expr::{Expr, resolve};
 use crate::plan::{Node, Pipeline, SinkConnector, SinkSpec};
-use crate::types::{DataType, Field, Schema};
+use crate::types::{DataType, Field, ROW_KIND, Schema};
 
 impl Binder<'_> {
     /// Plans `INSERT INTO`. `ignored` takes options of the tables that have no effect.
@@ -31,33 +31,48 @@ impl Binder<'_> {
         let relation = self.query(&insert.query).map_err(|error| at(error, query_place.clone()))?;
         let schema = table.physical();
         let fixed = self.fixed_columns(insert, &table, &schema)?;
-        let exprs = self.sink_columns(insert, (&table, &schema), &fixed, &relation, query_place.as_ref())?;
+        let mut exprs = self.sink_columns(insert, (&table, &schema), &fixed, &relation, query_place.as_ref())?;
         self.check_rowtimes(&relation, &exprs).map_err(|error| at(error, query_place.clone()))?;
-        let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
+        let mut names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
         let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
+        let changelog = self.add_row_kind(&relation, &mut exprs, &mut names);
+        if changelog {
+            check_takes_changes(&table, &connector).map_err(|error| at(error, query_place.clone()))?;
+        }
         let ordered =
             matches!(connector, SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect);
         let mut lowering = Lowering { arena: &self.arena, config: &self.settings.config, ordered, ignored: Vec::new() };
         let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
         let root = named(root, &names);
         ignored.append(&mut lowering.ignored);
-        let mut pipeline = Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema } };
+        let mut pipeline =
+            Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema, changelog } };
         digits::keep_hidden(&mut pipeline);
         Ok(pipeline)
     }
 
     /// Plans a SELECT whose rows the caller takes.
     pub(super) fn collect(&mut self, relation: &Relation, ignored: &mut Vec<String>) -> Result<Pipeline> {
-        let names = distinct_names(relation.scope.columns.iter().map(|column| column.name.as_str()));
-        let exprs: Vec<Expr> = relation.scope.columns.iter().map(|column| self.arena.expr(column.id)).collect();
+        let mut names = distinct_names(relation.scope.columns.iter().map(|column| column.name.as_str()));
+        let mut exprs: Vec<Expr> = relation.scope.columns.iter().map(|column| self.arena.expr(column.id)).collect();
+        let fields = names.iter().zip(&exprs).map(|(name, expr)| Field::new(name, expr.data_type().clone()));
+        let schema = Schema::new(fields.collect());
+        let changelog = self.add_row_kind(relation, &mut exprs, &mut names);
         let mut lowering =
             Lowering { arena: &self.arena, config: &self.settings.config, ordered: true, ignored: Vec::new() };
         let root = named(lowering.lower(&relation.rel, &exprs, &names)?, &names);
         ignored.append(&mut lowering.ignored);
-        let fields = names.iter().zip(&exprs).map(|(name, expr)| Field::new(name, expr.data_type().clone()));
-        let schema = Schema::new(fields.collect());
-        let sink = SinkSpec { table: "the result".to_string(), connector: SinkConnector::Collect, schema };
+        let table = "the result".to_string();
+        let sink = SinkSpec { table, connector: SinkConnector::Collect, schema, changelog };
         Ok(Pipeline { root, sink })
+    }
+
+    /// Adds the column with the kinds of the rows, if the relation's result changes; whether it does.
+    fn add_row_kind(&self, relation: &Relation, exprs: &mut Vec<Expr>, names: &mut Vec<String>) -> bool {
+        let Some(kind) = relation.rel.row_kind() else { return false };
+        exprs.push(self.arena.expr(kind));
+        names.push(ROW_KIND.to_string());
+        true
     }
 
     /// A sink takes one event time at most; one that is cast for its column is none any more.
@@ -193,6 +208,23 @@ fn named(root: Node, names: &[String]) -> Node {
     let renamed = fields.iter().zip(names).map(|(field, name)| Field::new(name, field.data_type.clone()));
     let schema = Schema::new(renamed.collect());
     Node::Calc { input: Box::new(root), filter: None, exprs, schema }
+}
+
+/// A table that only grows takes no changes.
+fn check_takes_changes(table: &Table, connector: &SinkConnector) -> Result<()> {
+    let format = match connector {
+        SinkConnector::Filesystem { format, .. } | SinkConnector::Stdout { format } => format,
+        SinkConnector::Print { .. } | SinkConnector::Blackhole | SinkConnector::Collect => return Ok(()),
+    };
+    if format.takes_changes() {
+        return Ok(());
+    }
+    let (name, format) = (&table.name, format.name());
+    Err(Error::script(format!(
+        "table sink '{name}' doesn't support consuming update changes, which this query gives: format '{format}' takes \
+         only rows that are added"
+    ))
+    .help("group by a window, so that each result is given once, or write it with 'format' = 'debezium-json'"))
 }
 
 fn describe_schema(schema: &Schema) -> String {

@@ -1,6 +1,6 @@
 //! Statements of a script as syntax trees.
 
-use sqlparser::ast::{Expr, Ident, Query, SetExpr};
+use sqlparser::ast::{Expr, Ident, Query};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
@@ -116,9 +116,9 @@ fn missing_separator(error: &Error, tokens: &[TokenWithSpan]) -> Option<Error> {
 }
 
 /// The words that statements start with.
-const STARTS: [&str; 14] = [
-    "SELECT", "WITH", "CREATE", "DROP", "SET", "RESET", "INSERT", "EXPLAIN", "EXECUTE", "BEGIN", "SHOW", "DESCRIBE",
-    "USE", "ALTER",
+const STARTS: [&str; 15] = [
+    "SELECT", "WITH", "VALUES", "CREATE", "DROP", "SET", "RESET", "INSERT", "EXPLAIN", "EXECUTE", "BEGIN", "SHOW",
+    "DESCRIBE", "USE", "ALTER",
 ];
 
 /// The word that the first one of a statement was perhaps meant to be.
@@ -151,8 +151,7 @@ fn parse_statement(parser: &mut Parser<'_>) -> Parsed<Statement> {
         return parser.expected("a statement", token);
     };
     match word.value.to_ascii_uppercase().as_str() {
-        "SELECT" | "WITH" => Ok(Statement::Query(parser.parse_query()?)),
-        "VALUES" => unsupported("VALUES", token.span),
+        "SELECT" | "WITH" | "VALUES" => Ok(Statement::Query(parser.parse_query()?)),
         "CREATE" => parse_create(parser),
         "DROP" => parse_drop(parser),
         "SET" => parse_set(parser),
@@ -289,9 +288,9 @@ fn parse_bare(parser: &mut Parser<'_>, key: bool) -> String {
 }
 
 fn parse_set(parser: &mut Parser<'_>) -> Parsed<Statement> {
-    let span = parser.expect_keyword(Keyword::SET)?.span;
+    parser.expect_keyword_is(Keyword::SET)?;
     if parser.peek_token_ref().token == Token::EOF {
-        return unsupported("SET without a key", span);
+        return Ok(Statement::Ask(Inquiry::Settings));
     }
     let key_span = parser.peek_token().span;
     let key = parse_key(parser)?;
@@ -328,13 +327,7 @@ fn parse_insert(parser: &mut Parser<'_>) -> Parsed<Insert> {
         parser.expect_token(&Token::RParen)?;
     }
     let span = parser.peek_token().span;
-    if is_word(parser, 0, "VALUES") {
-        return unsupported("INSERT INTO … VALUES", span);
-    }
     let query = *parser.parse_query()?;
-    if matches!(*query.body, SetExpr::Values(_)) {
-        return unsupported("INSERT INTO … VALUES", span);
-    }
     Ok(Insert { table, partition, columns, query, span })
 }
 

@@ -50,7 +50,7 @@ pub fn sink(ddl: &str) -> Result<(SinkSpec, Vec<String>)> {
         let mut ignored = Vec::new();
         let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
         warnings.extend(without_effect(&ignored));
-        Ok((SinkSpec { table: table.name.clone(), connector, schema: table.physical() }, warnings))
+        Ok((SinkSpec { table: table.name.clone(), connector, schema: table.physical(), changelog: false }, warnings))
     })
 }
 

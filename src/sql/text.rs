@@ -165,7 +165,8 @@ fn statement_at(text: &str, place: &Place) -> usize {
     number
 }
 
-fn tokenize(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<StatementTokens>> {
+/// Cuts a script into statements; errors know their places.
+pub(super) fn tokenize(text: &str, variables: &BTreeMap<String, String>) -> Result<Vec<StatementTokens>> {
     let (substituted, pieces) = substitute(text, variables)?;
     let map = PlaceMap { pieces, new_lines: line_starts(&substituted), old_lines: line_starts(text) };
     let dialect = FlinkDialect;
@@ -202,7 +203,7 @@ fn split(tokens: Vec<TokenWithSpan>) -> Vec<StatementTokens> {
     let mut statements = Vec::new();
     let mut current: Vec<TokenWithSpan> = Vec::new();
     for token in tokens {
-        if token.token == Token::SemiColon && !in_statement_set(&current) {
+        if token.token == Token::SemiColon && !in_statement_set(&current, |token| word(Some(token))) {
             finish(&mut current, &mut statements);
         } else {
             current.push(token);
@@ -221,19 +222,21 @@ fn finish(current: &mut Vec<TokenWithSpan>, statements: &mut Vec<StatementTokens
 fn word(token: Option<&TokenWithSpan>) -> &str {
     match token.map(|t| &t.token) {
         Some(Token::Word(word)) if word.quote_style.is_none() => &word.value,
+        Some(Token::SemiColon) => ";",
         _ => "",
     }
 }
 
-/// True inside `EXECUTE STATEMENT SET BEGIN …` and `BEGIN STATEMENT SET; …`, until their END.
-fn in_statement_set(mut tokens: &[TokenWithSpan]) -> bool {
-    if word(tokens.first()).eq_ignore_ascii_case("EXPLAIN") {
-        let plan_for = if word(tokens.get(1)).eq_ignore_ascii_case("PLAN") { 3 } else { 1 };
+/// True inside `EXECUTE STATEMENT SET BEGIN …` and `BEGIN STATEMENT SET; …`, until their END. `word`: a word as it is,
+/// a semicolon, or nothing.
+pub(super) fn in_statement_set<'t, T>(mut tokens: &'t [T], word: impl Fn(&'t T) -> &'t str) -> bool {
+    if tokens.first().is_some_and(|first| word(first).eq_ignore_ascii_case("EXPLAIN")) {
+        let plan_for =
+            if tokens.get(1).is_some_and(|second| word(second).eq_ignore_ascii_case("PLAN")) { 3 } else { 1 };
         let Some(rest) = tokens.get(plan_for..) else { return false };
         tokens = rest;
     }
-    let first: Vec<&str> = (0..3).map(|i| word(tokens.get(i))).collect();
-    let is = |i: usize, name: &str| first[i].eq_ignore_ascii_case(name);
+    let is = |i: usize, name: &str| tokens.get(i).is_some_and(|token| word(token).eq_ignore_ascii_case(name));
     let execute = (is(0, "EXECUTE") || is(0, "BEGIN")) && is(1, "STATEMENT") && is(2, "SET");
     // EXPLAIN takes the set without EXECUTE.
     let bare = is(0, "STATEMENT") && is(1, "SET") && is(2, "BEGIN");
@@ -241,10 +244,8 @@ fn in_statement_set(mut tokens: &[TokenWithSpan]) -> bool {
         return false;
     }
     // The END of a CASE never follows a semicolon or BEGIN.
-    let ended = tokens.len() >= 5
-        && word(tokens.last()).eq_ignore_ascii_case("END")
-        && (tokens[tokens.len() - 2].token == Token::SemiColon
-            || word(tokens.get(tokens.len() - 2)).eq_ignore_ascii_case("BEGIN"));
+    let last = tokens.len() - 1;
+    let ended = tokens.len() >= 5 && is(last, "END") && (is(last - 1, ";") || is(last - 1, "BEGIN"));
     !ended
 }
 

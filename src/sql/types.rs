@@ -99,6 +99,12 @@ impl TypeParser {
                 self.close(parser)?;
                 Type::Array(Box::new(element))
             }
+            "MULTISET" => {
+                self.open(parser)?;
+                let element = self.data_type(parser)?;
+                self.close(parser)?;
+                Type::Multiset(Box::new(element))
+            }
             "MAP" => {
                 self.open(parser)?;
                 let key = self.data_type(parser)?;
@@ -108,7 +114,7 @@ impl TypeParser {
                 Type::Map(Box::new(key), Box::new(value))
             }
             "ROW" => self.row(parser)?,
-            name @ ("MULTISET" | "RAW" | "STRUCTURED" | "VARIANT" | "NULL" | "DESCRIPTOR" | "BITMAP") => {
+            name @ ("RAW" | "STRUCTURED" | "VARIANT" | "NULL" | "DESCRIPTOR" | "BITMAP") => {
                 return unsupported(&format!("the type {name}"), token.span);
             }
             _ => return parser.expected("a data type", token),

@@ -1,9 +1,12 @@
 //! State by key: the encoding of keys, the index from key to group, and tables of groups with their accumulators.
 
+mod approximate;
 pub mod distinct;
 pub mod index;
 pub mod key;
+mod multiset;
 mod nested;
+mod sets;
 pub mod table;
 
 pub use distinct::accumulators;

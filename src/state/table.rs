@@ -23,8 +23,8 @@ pub struct Shape {
 #[derive(Debug, Clone)]
 pub struct Inputs {
     pub rows: usize,
-    /// Per call: its argument, its filter.
-    pub columns: Vec<(Option<ArrayRef>, Option<BooleanArray>)>,
+    /// Per call: its arguments, its filter.
+    pub columns: Vec<(Vec<ArrayRef>, Option<BooleanArray>)>,
 }
 
 impl Inputs {
@@ -34,10 +34,8 @@ impl Inputs {
         let missing = |i: usize| Error::internal(format!("an aggregate of column {i} of {}", columns.len()));
         let mut inputs = Vec::with_capacity(calls.len());
         for call in calls {
-            let argument = match call.args.first() {
-                Some(&i) => Some(columns.get(i).ok_or_else(|| missing(i))?.clone()),
-                None => None,
-            };
+            let args = call.args.iter().map(|&i| columns.get(i).cloned().ok_or_else(|| missing(i)));
+            let args = args.collect::<Result<Vec<_>>>()?;
             let filter = match call.filter {
                 Some(i) => {
                     let column = columns.get(i).ok_or_else(|| missing(i))?;
@@ -46,7 +44,7 @@ impl Inputs {
                 }
                 None => None,
             };
-            inputs.push((argument, filter));
+            inputs.push((args, filter));
         }
         Ok(Inputs { rows, columns: inputs })
     }
@@ -91,8 +89,8 @@ impl Table {
 
     /// Adds rows to groups that are there.
     pub fn add(&mut self, groups: &[u32], inputs: &Inputs) -> Result<()> {
-        for (accumulator, (argument, filter)) in self.accumulators.iter_mut().zip(&inputs.columns) {
-            accumulator.update(groups, argument.as_ref(), filter.as_ref())?;
+        for (accumulator, (args, filter)) in self.accumulators.iter_mut().zip(&inputs.columns) {
+            accumulator.update(groups, args, filter.as_ref())?;
         }
         Ok(())
     }

@@ -58,6 +58,14 @@ pub fn window_start(time: EventTime, offset_ms: i64, size_ms: i64) -> EventTime 
     time.saturating_sub(time.wrapping_sub(offset_ms).rem_euclid(size_ms))
 }
 
+/// What to take away from a time in milliseconds so that it lies in a year for which the rules of time zones can be asked:
+/// they end with the year 9999, and repeat after 400 years. 0 before 9999.
+pub fn cycles_ms(millis: i64) -> i64 {
+    const YEAR_9999_MS: i64 = 253_370_764_800_000;
+    const CYCLE_MS: i64 = 146_097 * 86_400_000;
+    if millis < YEAR_9999_MS { 0 } else { ((millis - YEAR_9999_MS) / CYCLE_MS + 1) * CYCLE_MS }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

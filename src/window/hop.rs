@@ -5,13 +5,17 @@
 //! overflow) slices are merged once into blocks of 2, 4, 8, ... slices at aligned places, and a window of n slices is
 //! put together from at most 2 log2(n) blocks.
 //!
-//! A row that is late for some windows only goes to its slice, and to all that was made of the slice before.
+//! Slices are merged from the newest to the oldest, as in Flink: values that keep their order stand in that order.
+//!
+//! A row that is late for some windows only goes to its slice, and to all that was made of the slice before. Where its
+//! place in the order counts, what was made of the slice is made again.
 
 use std::collections::BTreeMap;
 
 use super::Emit;
 use super::output::Output;
 use super::rows::Chunk;
+use crate::aggregate::AggregateCall;
 use crate::arena::ArenaVec;
 use crate::error::Result;
 use crate::state::Table;
@@ -24,6 +28,8 @@ type Slices = BTreeMap<i64, Table>;
 pub(super) struct Hops {
     grid: Grid,
     shape: Shape,
+    /// The place of a row among the others counts.
+    ordered: bool,
     plan: Plan,
 }
 
@@ -41,7 +47,8 @@ impl Hops {
         } else {
             Plan::Blocks(BTreeMap::new())
         };
-        Ok(Hops { grid, shape: shape.clone(), plan })
+        let ordered = shape.calls.iter().any(AggregateCall::keeps_order);
+        Ok(Hops { grid, shape: shape.clone(), ordered, plan })
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -64,6 +71,10 @@ impl Hops {
                 return running.add_late(slice, table, chunk, groups);
             }
             Plan::Running(_) => {}
+            Plan::Blocks(blocks) if self.ordered => {
+                let number = self.grid.number(slice);
+                blocks.retain(|(level, block), _| number >> level != *block);
+            }
             Plan::Blocks(blocks) => {
                 let number = self.grid.number(slice);
                 let within = blocks.iter_mut().filter(|((level, block), _)| number >> level == *block);
@@ -138,8 +149,8 @@ impl Hops {
                     parts.push((level, at >> level));
                     at += 1 << level;
                 }
-                let tables: Vec<&Table> =
-                    parts.iter().filter_map(|&part| builder.get(part)).filter(|table| !table.is_empty()).collect();
+                let newest_first = parts.iter().rev().filter_map(|&part| builder.get(part));
+                let tables: Vec<&Table> = newest_first.filter(|table| !table.is_empty()).collect();
                 if let [table] = tables[..] {
                     return output.window(table, (start, end), None, emit);
                 }
@@ -178,7 +189,7 @@ impl Builder<'_> {
         if self.slices.range(from..to).next().is_none() {
             return Ok(());
         }
-        let halves = [(level - 1, block * 2), (level - 1, block * 2 + 1)];
+        let halves = [(level - 1, block * 2 + 1), (level - 1, block * 2)];
         let mut table = Table::new(self.shape)?;
         for half in halves {
             self.build(half.0, half.1)?;

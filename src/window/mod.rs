@@ -24,10 +24,16 @@ mod attached;
 mod deadlines;
 mod grids;
 mod hop;
+mod keep_first;
+mod kept;
+mod merge_order;
+mod order;
 mod output;
 mod over;
+mod rank;
 mod rows;
 mod session;
+mod session_rows;
 mod slicing;
 #[cfg(test)]
 mod tests;
@@ -96,6 +102,9 @@ pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
         StageSpec::Over(spec) => Ok(Box::new(over::OverOperator::new(spec)?)),
+        StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
+        StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
+        StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),
     }
 }
 

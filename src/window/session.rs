@@ -6,6 +6,7 @@
 
 use arrow::array::ArrayRef;
 
+use super::merge_order::earlier_first;
 use super::output::Output;
 use super::rows::{Chunk, Reader, local_times};
 use super::timers::{Ticket, Timers};
@@ -161,7 +162,8 @@ impl SessionOperator {
             }
             [None, _] => self.open(key, time, end),
             [Some(slot), None] => slot,
-            [Some(_), Some(_)] => self.unite(head, time, end, batch, chunk)?,
+            // There are no more: each is as long as the gap, and none touches another.
+            [Some(first), Some(second)] => self.unite([first, second], batch, chunk)?,
         };
         let [from, to] = &mut self.sessions.bounds[slot as usize];
         (*from, *to) = ((*from).min(time), (*to).max(end));
@@ -199,22 +201,16 @@ impl SessionOperator {
         slot
     }
 
-    /// Merges all sessions that `[time, end]` touches into the first of them.
-    fn unite(&mut self, head: u32, time: i64, end: i64, batch: &EventBatch, chunk: &Chunk<'_>) -> Result<u32> {
+    /// Merges two sessions, each as the rows so far have made it.
+    fn unite(&mut self, two: [u32; 2], batch: &EventBatch, chunk: &Chunk<'_>) -> Result<u32> {
         self.flush(batch, chunk)?;
-        let (mut into, mut slot) = (None, head);
-        while slot != NONE {
-            let next = self.sessions.next[slot as usize];
-            let [from, to] = self.sessions.bounds[slot as usize];
-            if from <= end && time <= to {
-                match into {
-                    None => into = Some(slot),
-                    Some(into) => self.merge(slot, into)?,
-                }
-            }
-            slot = next;
-        }
-        into.ok_or_else(|| Error::internal("a session that merges with none"))
+        let [a, b] = two;
+        let bounds = |slot: u32| self.sessions.bounds[slot as usize];
+        let (earlier, later) = if bounds(a)[0] <= bounds(b)[0] { (a, b) } else { (b, a) };
+        let (slot, into) =
+            if earlier_first(bounds(earlier), bounds(later)) { (later, earlier) } else { (earlier, later) };
+        self.merge(slot, into)?;
+        Ok(into)
     }
 
     fn merge(&mut self, slot: u32, into: u32) -> Result<()> {
@@ -244,8 +240,8 @@ impl SessionOperator {
             own = self.reader.rows(batch, rows)?.inputs;
             &own
         };
-        for (accumulator, (argument, filter)) in self.accumulators.iter_mut().zip(&inputs.columns) {
-            accumulator.update(slots, argument.as_ref(), filter.as_ref())?;
+        for (accumulator, (args, filter)) in self.accumulators.iter_mut().zip(&inputs.columns) {
+            accumulator.update(slots, args, filter.as_ref())?;
         }
         rows.clear();
         slots.clear();

@@ -84,7 +84,7 @@ impl SliceOperator {
         if slice == self.grid.slice_of(high) {
             return match self.accepts(slice) {
                 Accept::Late => {
-                    self.late_rows += (to - from) as u64;
+                    self.late_rows += self.reader.counted(batch, from..to);
                     Ok(())
                 }
                 Accept::Nowhere => Ok(()),
@@ -94,10 +94,9 @@ impl SliceOperator {
                 }
             };
         }
-        let grid = self.grid;
-        for (slice, rows) in split(from..to, |row| Some(grid.slice_of(times[row]))) {
+        for (slice, rows) in split(from..to, |row| Some(self.slice_for(times[row]))) {
             match self.accepts(slice) {
-                Accept::Late => self.late_rows += rows.len() as u64,
+                Accept::Late => self.late_rows += self.reader.counted(batch, rows.iter().map(|&row| row as usize)),
                 Accept::Nowhere => {}
                 accept => {
                     let chunk = self.reader.rows(batch, &rows)?;
@@ -106,6 +105,16 @@ impl SliceOperator {
             }
         }
         Ok(())
+    }
+
+    /// The slice that a row goes to. Late rows of a cumulating window go to one table, in the order in which they came:
+    /// for that they count as rows of its first slice.
+    fn slice_for(&self, time: i64) -> i64 {
+        let slice = self.grid.slice_of(time);
+        match self.combination {
+            Combination::Cumulate(_) if self.accepts(slice) == Accept::Partly => self.grid.last_start(slice),
+            _ => slice,
+        }
     }
 
     fn accepts(&self, slice: i64) -> Accept {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use crate::error::{Error, Result};
-use crate::time::Watermark;
+use crate::time::{Watermark, cycles_ms};
 
 /// Converts between instants and the scale of the windows.
 #[derive(Debug, Clone)]
@@ -65,9 +65,10 @@ impl Scale {
     /// The instant of a time on the scale: the earlier one in an overlap; in a gap as if the offset before it went on.
     pub fn instant(&self, local: i64) -> i64 {
         let Some(zone) = &self.zone else { return local };
-        let civil = Offset::UTC.to_datetime(clamp(local));
+        let cycles = cycles_ms(local);
+        let civil = Offset::UTC.to_datetime(clamp(local - cycles));
         match zone.to_ambiguous_timestamp(civil).compatible() {
-            Ok(instant) => instant.as_millisecond(),
+            Ok(instant) => instant.as_millisecond().saturating_add(cycles),
             Err(_) => local,
         }
     }
@@ -100,22 +101,26 @@ impl Scale {
 }
 
 fn stretch_of(zone: &TimeZone, instant: i64) -> Stretch {
-    let time = clamp(instant);
+    let cycles = cycles_ms(instant);
+    let time = clamp(instant - cycles);
     let millis = |offset: Offset| i64::from(offset.seconds()) * 1000;
     let offset = zone.to_offset(time);
     // Transitions that keep the offset (a new name, say) are no ends of stretches; `preceding` leaves its time out.
     let just_after = time.checked_add(jiff::SignedDuration::from_nanos(1)).unwrap_or(time);
-    let start = zone.preceding(just_after).next().map_or(i64::MIN, |change| change.timestamp().as_millisecond());
+    let start = zone
+        .preceding(just_after)
+        .next()
+        .map_or(i64::MIN, |change| change.timestamp().as_millisecond().saturating_add(cycles));
     let next = zone.following(time).find(|change| change.offset() != offset);
     Stretch {
         start,
-        end: next.as_ref().map_or(i64::MAX, |change| change.timestamp().as_millisecond()),
+        end: next.as_ref().map_or(i64::MAX, |change| change.timestamp().as_millisecond().saturating_add(cycles)),
         offset: millis(offset),
         offset_after: millis(next.map_or(offset, |change| change.offset())),
     }
 }
 
-/// Years -9999 to 9999 is what zones are known for.
+/// Zones are known from the year -9999 on; for the other end see [`cycles_ms`].
 fn clamp(instant: i64) -> Timestamp {
     let limit = if instant < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(instant).unwrap_or(limit)
@@ -198,6 +203,15 @@ mod tests {
         let (jump, two_o_clock) = (1_615_716_000_000, 1_615_716_000_000 - 8 * HOUR);
         assert_eq!(scale.horizon(Watermark(jump - 1)), two_o_clock);
         assert_eq!(scale.horizon(Watermark(jump)), two_o_clock + HOUR + 1);
+    }
+
+    #[test]
+    fn the_year_9999_ends_as_any_other() {
+        let mut scale = scale("America/New_York");
+        let new_year = 253_402_300_800_000;
+        assert_eq!(scale.instant(new_year - 1), new_year - 1 + 5 * HOUR);
+        assert_eq!(scale.local(new_year + 5 * HOUR), new_year);
+        assert_eq!(scale.horizon(Watermark(new_year + 5 * HOUR - 1)), new_year);
     }
 
     #[test]

@@ -159,6 +159,7 @@ impl ColumnBuilder {
             | Type::IntervalDaySecond
             | Type::Array(_)
             | Type::Map(..)
+            | Type::Multiset(_)
             | Type::Row(_) => ColumnBuilder::Nulls(0),
         }
     }

@@ -129,8 +129,32 @@ pub(crate) fn months_between(from: i64, to: i64) -> i64 {
     if add_months(from_day, months) == to_day && to_ms < from_ms { months - 1 } else { months }
 }
 
-/// Year, month and day as Flink's rounding reads them: in the Julian calendar before October 15th, 1582.
-fn julian_parts(days: i64) -> (i64, i64, i64) {
+/// The modified Julian day of 1970-01-01.
+pub(crate) const MODIFIED_JULIAN_1970: i64 = 40_587;
+
+/// The Sunday of a day's week, which begins on it.
+pub(crate) fn sunday_before(days: i64) -> i64 {
+    days - iso_day_of_week(days) % 7
+}
+
+/// Year and number of a week as Americans count them: weeks begin on Sunday, the first one holds January 1st.
+pub(crate) fn american_week(days: i64) -> (i64, i64) {
+    let (year, ..) = date_of(days);
+    let start = |year: i64| sunday_before(days_of(year, 1, 1));
+    if days >= start(year + 1) {
+        return (year + 1, 1);
+    }
+    (year, (days - start(year)) / 7 + 1)
+}
+
+/// The week of the month, from Sunday.
+pub(crate) fn american_week_of_month(days: i64) -> i64 {
+    let (_, _, day) = date_of(days);
+    (days - sunday_before(days - day + 1)) / 7 + 1
+}
+
+/// Year (0 is 1 BC), month and day, in the Julian calendar before October 15th, 1582.
+pub(crate) fn julian_parts(days: i64) -> (i64, i64, i64) {
     let julian = days + 2_440_588;
     let (b, c) = if julian > 2_299_160 {
         let a = julian + 32_044;
@@ -172,7 +196,7 @@ pub(crate) fn round_days(days: i64, unit: Unit, up: bool) -> i64 {
             days_of(year, month, day) - offset
         }
         // Flink takes the next day, although a date has no time.
-        Unit::Day if up => days_of(year, month, day) + 1,
+        Unit::Day => days_of(year, month, day) + i64::from(up),
         _ => days,
     }
 }

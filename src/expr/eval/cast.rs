@@ -27,7 +27,7 @@ pub(super) fn cast(value: &Value, from: &Type, to: &Type, safe: bool, context: &
         return Ok(value.with(new_null_array(&to.to_arrow(), count)));
     }
     let array = match (from, to) {
-        (_, Type::Array(_) | Type::Map(..) | Type::Row(_)) => {
+        (_, Type::Array(_) | Type::Map(..) | Type::Multiset(_) | Type::Row(_)) => {
             nested_cast::nested(value.array(), from, to, safe, context)?
         }
         (_, Type::Binary(_) | Type::VarBinary(_)) => nested_cast::to_bytes(value, from, to)?,

@@ -125,6 +125,8 @@ fn hex(bytes: &[u8]) -> String {
 fn unhex(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| (byte as char).to_digit(16);
     let odd = text.len() % 2;
+    // The first of an odd number of digits counts for nothing, but must be one.
+    text.first().filter(|_| odd == 1).map_or(Some(0), |byte| digit(*byte))?;
     let mut bytes = vec![0; odd];
     for pair in text[odd..].chunks_exact(2) {
         bytes.push((digit(pair[0])? * 16 + digit(pair[1])?) as u8);

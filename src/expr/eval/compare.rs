@@ -25,7 +25,7 @@ pub(super) fn compare(
     count: usize,
 ) -> Result<ArrayRef> {
     match kinds {
-        (Type::Array(_) | Type::Map(..) | Type::Row(_), _) => {
+        (Type::Array(_) | Type::Map(..) | Type::Multiset(_) | Type::Row(_), _) => {
             let rows = Comparable::of(&[left.array(), right.array()], kinds.0)?;
             build_flags(count, |row| {
                 let (a, b) = (place(left, row), place(right, row));

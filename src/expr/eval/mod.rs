@@ -12,9 +12,10 @@ mod collect;
 mod compare;
 mod conditional;
 mod decimal;
-mod format;
+mod formatter;
 mod function;
 mod hash;
+mod java_regex;
 mod json;
 mod math;
 mod nested;
@@ -25,6 +26,7 @@ mod print;
 mod printf;
 mod random;
 mod same;
+mod simple_format;
 mod split;
 mod strings;
 mod times;
@@ -46,7 +48,7 @@ use super::{Expr, Scalar};
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
 pub(crate) use decimal::order as decimal_order;
-pub(crate) use format::DateReader;
+pub(crate) use formatter::DateReader;
 pub use function::{
     Arithmetic, Code, Compare, Function, Hash, Json, JsonShape, Math, Nested, OnExists, OnQuery, OnValue, Random, Text,
     Time, Unit, Wrapper,
@@ -299,7 +301,7 @@ fn constant(value: &Scalar, kind: &Type) -> Result<ArrayRef> {
             Scalar::Binary(bytes) => Arc::new(BinaryArray::from(vec![bytes.as_slice()])),
             _ => return Err(mismatch()),
         },
-        Type::Null | Type::Array(_) | Type::Map(..) | Type::Row(_) => return Err(mismatch()),
+        Type::Null | Type::Array(_) | Type::Map(..) | Type::Multiset(_) | Type::Row(_) => return Err(mismatch()),
     })
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::types::Type;
 
 pub(super) fn is_nested(kind: &Type) -> bool {
-    matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_))
+    kind.is_nested()
 }
 
 pub(super) fn is_binary(kind: &Type) -> bool {
@@ -38,9 +38,12 @@ pub(super) fn nested(array: &ArrayRef, from: &Type, to: &Type, safe: bool, conte
             let nulls = NullBuffer::union(array.nulls(), lost.as_ref());
             Ok(Arc::new(ListArray::try_new(arrow, offsets, elements, nulls)?))
         }
-        (Type::Map(k1, v1), Type::Map(k2, v2)) => {
+        (Type::Map(..), Type::Map(..)) | (Type::Multiset(_), Type::Multiset(_)) => {
+            let (Some((k1, v1)), Some((k2, v2))) = (from.entries(), to.entries()) else {
+                return Err(mismatch(from, to));
+            };
             let maps = Maps::of(&Value::Array(array.clone()))?;
-            let (keys, values) = (part(&maps.keys, &k1.kind, &k2.kind)?, part(&maps.values, &v1.kind, &v2.kind)?);
+            let (keys, values) = (part(&maps.keys, k1, k2)?, part(&maps.values, v1, v2)?);
             let pairs = [(&maps.keys, &keys), (&maps.values, &values)];
             let lost = if safe { lost_of_lists(&maps.lists, &pairs) } else { None };
             let nulls = NullBuffer::union(array.nulls(), lost.as_ref());
@@ -109,9 +112,10 @@ pub(super) fn to_text(value: &Value, from: &Type, context: &EvalContext) -> Resu
                 Ok(Some(enclosed('[', range.map(|at| Cow::Borrowed(shown(elements.read(at)))), ']')))
             })
         }
-        Type::Map(key, element) => {
+        Type::Map(..) | Type::Multiset(_) => {
+            let (key, element) = from.entries().ok_or_else(|| Error::internal("a map without entries"))?;
             let maps = Maps::of(&Value::Array(array.clone()))?;
-            let (keys, values) = (part(&maps.keys, &key.kind)?, part(&maps.values, &element.kind)?);
+            let (keys, values) = (part(&maps.keys, key)?, part(&maps.values, element)?);
             let (keys, values) = (texts(&keys)?, texts(&values)?);
             build_texts(maps.len(), |row| {
                 let Some(range) = maps.range(row) else { return Ok(None) };

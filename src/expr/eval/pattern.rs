@@ -1,6 +1,5 @@
 //! LIKE, SIMILAR TO and the REGEXP functions. Patterns that are the same for all rows are compiled once a batch.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
@@ -9,6 +8,7 @@ use arrow::datatypes::{DataType as ArrowType, Field as ArrowField, Int32Type};
 use regex::{Captures, Regex};
 
 use super::function::Text;
+use super::java_regex::{self, push_literal};
 use super::value::{Read, Texts, Value, build, build_flags, build_texts, numbers, texts};
 use crate::error::{Error, Result};
 
@@ -106,14 +106,9 @@ fn bad_escape(pattern: &str) -> Error {
     Error::data(format!("the escape character in '{pattern}' must stand before %, _ or itself"))
 }
 
-fn push_literal(regex: &mut String, c: char) {
-    let mut buffer = [0; 4];
-    regex.push_str(&regex::escape(c.encode_utf8(&mut buffer)));
-}
-
 fn similar_regex(pattern: &str, escape: Option<char>) -> Result<Regex> {
     let mut regex = String::from("(?s)^(?:");
-    let mut chars = pattern.chars();
+    let mut chars = pattern.chars().peekable();
     let mut in_class = false;
     while let Some(c) = chars.next() {
         if Some(c) == escape {
@@ -124,6 +119,11 @@ fn similar_regex(pattern: &str, escape: Option<char>) -> Result<Regex> {
             continue;
         }
         match c {
+            '[' if in_class && chars.peek() == Some(&':') => {
+                // A class by its name, in any case.
+                let name: String = chars.by_ref().take_while(|c| *c != ']').collect();
+                regex.push_str(&format!("[{}]", name.to_ascii_lowercase()));
+            }
             '[' => {
                 in_class = true;
                 regex.push(c);
@@ -140,6 +140,7 @@ fn similar_regex(pattern: &str, escape: Option<char>) -> Result<Regex> {
             }
             '%' => regex.push_str(".*"),
             '_' => regex.push('.'),
+            '\\' => regex.push_str(r"\\"),
             // All else is a regular expression already, the dot included.
             c => regex.push(c),
         }
@@ -148,67 +149,9 @@ fn similar_regex(pattern: &str, escape: Option<char>) -> Result<Regex> {
     Regex::new(&regex).map_err(|_| Error::data(format!("'{pattern}' is no valid pattern of SIMILAR TO")))
 }
 
-/// A Java regular expression. `Ok(None)`: Java refuses it too.
-pub(super) fn java_regex(pattern: &str) -> Result<Option<Regex>> {
-    match Regex::new(&translate(pattern)) {
-        Ok(regex) => Ok(Some(regex)),
-        Err(error) => {
-            let text = error.to_string();
-            if text.contains("look-around") || text.contains("backreferences") {
-                return Err(Error::unsupported(format!(
-                    "the regular expression '{pattern}' (look-around or a back reference)"
-                )));
-            }
-            Ok(None)
-        }
-    }
-}
-
-/// Java's classes \d, \w and \s are ASCII, and its dot stops at any line end.
-fn translate(pattern: &str) -> Cow<'_, str> {
-    if !pattern.contains(['\\', '.']) {
-        return Cow::Borrowed(pattern);
-    }
-    let mut regex = String::new();
-    let mut chars = pattern.chars();
-    let mut in_class = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '.' if !in_class => {
-                regex.push_str(r"[^\n\r\u{85}\u{2028}\u{2029}]");
-                continue;
-            }
-            '\\' => {
-                let Some(next) = chars.next() else {
-                    regex.push('\\');
-                    continue;
-                };
-                match next {
-                    'd' => regex.push_str("[0-9]"),
-                    'D' => regex.push_str("[^0-9]"),
-                    'w' => regex.push_str("[A-Za-z0-9_]"),
-                    'W' => regex.push_str("[^A-Za-z0-9_]"),
-                    's' => regex.push_str(r"[ \t\n\x0B\f\r]"),
-                    'S' => regex.push_str(r"[^ \t\n\x0B\f\r]"),
-                    other => {
-                        regex.push('\\');
-                        regex.push(other);
-                    }
-                }
-                continue;
-            }
-            _ => {}
-        }
-        regex.push(c);
-    }
-    Cow::Owned(regex)
-}
-
 /// Calls `visit` with every match, as Java's `Matcher.find` gives them: an empty one may follow at once where a longer
-/// one ends.
-fn for_each_match<'t>(regex: &Regex, text: &'t str, mut visit: impl FnMut(&Captures<'t>)) {
+/// one ends. `units`: also with those between the two halves of a character beyond 16 bits, which only Java sees.
+fn for_each_match<'t>(regex: &Regex, text: &'t str, units: bool, mut visit: impl FnMut(&Captures<'t>)) {
     let mut at = 0;
     while at <= text.len() {
         let Some(captures) = regex.captures_at(text, at) else { return };
@@ -216,7 +159,11 @@ fn for_each_match<'t>(regex: &Regex, text: &'t str, mut visit: impl FnMut(&Captu
         visit(&captures);
         at = whole.end();
         if whole.is_empty() {
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
+            let length = text[at..].chars().next().map_or(1, char::len_utf8);
+            if units && length == 4 && !regex.as_str().starts_with('^') {
+                visit(&captures);
+            }
+            at += length;
         }
     }
 }
@@ -240,7 +187,7 @@ pub(super) fn regexp(function: Text, values: &[Value], count: usize) -> Result<A
         return is_found(values, count);
     }
     let text = texts(argument(values, 0)?)?;
-    let mut patterns = Patterns::new(argument(values, 1)?, java_regex)?;
+    let mut patterns = Patterns::new(argument(values, 1)?, java_regex::compile)?;
     if function == Text::RegexpReplace {
         let replacement = texts(argument(values, 2)?)?;
         return build_texts(count, |row| {
@@ -257,7 +204,7 @@ pub(super) fn regexp(function: Text, values: &[Value], count: usize) -> Result<A
         Text::RegexpCount => build::<Int32Type>(count, |row| {
             both(&text, &mut patterns, row, |text, regex| {
                 let mut matches = 0;
-                for_each_match(regex, text, |_| matches += 1);
+                for_each_match(regex, text, true, |_| matches += 1);
                 Some(matches)
             })
         }),
@@ -281,7 +228,7 @@ pub(super) fn regexp(function: Text, values: &[Value], count: usize) -> Result<A
             for row in 0..count {
                 let found = both(&text, &mut patterns, row, |text, regex| {
                     let group = group(row, 1).filter(|group| *group < regex.captures_len())?;
-                    for_each_match(regex, text, |captures| {
+                    for_each_match(regex, text, true, |captures| {
                         builder.values().append_option(captures.get(group).map(|part| part.as_str()));
                     });
                     Some(())
@@ -295,7 +242,7 @@ pub(super) fn regexp(function: Text, values: &[Value], count: usize) -> Result<A
 
 fn is_found(values: &[Value], count: usize) -> Result<ArrayRef> {
     let (text, empty) = (texts(argument(values, 0)?)?, texts(argument(values, 1)?)?);
-    let mut patterns = Patterns::new(argument(values, 1)?, java_regex)?;
+    let mut patterns = Patterns::new(argument(values, 1)?, java_regex::compile)?;
     build_flags(count, |row| {
         let pattern = patterns.at(row)?;
         // An empty pattern matches nothing in Flink, and neither does one that is no pattern.
@@ -306,7 +253,7 @@ fn is_found(values: &[Value], count: usize) -> Result<ArrayRef> {
 
 fn replaced(regex: &Regex, text: &str, with: &str) -> String {
     let (mut out, mut end) = (String::new(), 0);
-    for_each_match(regex, text, |captures| {
+    for_each_match(regex, text, false, |captures| {
         if let Some(whole) = captures.get(0) {
             out.push_str(&text[end..whole.start()]);
             out.push_str(with);

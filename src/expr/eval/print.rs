@@ -55,10 +55,11 @@ fn whole_number(out: &mut Vec<u8>, value: f64, bits: u32) {
     numbers::scientific(out, &format!("{sign}{rounded}"));
 }
 
-/// `2024-02-29`; of a year beyond 9999 the last four digits, as in Flink.
+/// `2024-02-29`; of a year beyond 9999 the last four digits, and of one before 0 what Flink makes of negative digits.
 pub(super) fn date(days: i64) -> String {
     let (year, month, day) = date_of(days);
-    format!("{:04}-{month:02}-{day:02}", year.rem_euclid(10_000))
+    let digit = |unit: i64| char::from((i64::from(b'0') + year / unit % 10) as u8);
+    format!("{}{}{}{}-{month:02}-{day:02}", digit(1000), digit(100), digit(10), digit(1))
 }
 
 /// `12:34:56`, with a fraction for TIME(1) and finer, trailing zeros dropped down to one digit.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayBuilder, ArrayRef, StringBuilder};
 use regex::Regex;
 
+use super::java_regex;
 use super::nested::{MapPicks, Picks};
-use super::pattern::java_regex;
 use super::value::{Read, Value, texts};
 use crate::error::{Error, Result};
 use crate::types::Type;
@@ -93,7 +93,7 @@ struct Pattern {
 impl Pattern {
     fn of(&mut self, text: &str) -> Result<&Regex> {
         if self.last.as_ref().is_none_or(|(last, _)| last != text) {
-            let regex = java_regex(text)?.ok_or_else(|| {
+            let regex = java_regex::compile(text)?.ok_or_else(|| {
                 Error::data(format!("the delimiter '{text}' is no regular expression"))
                     .help("put a backslash before characters that mean something: '\\|'")
             })?;
@@ -118,7 +118,7 @@ fn java_split<'t>(text: &'t str, regex: &Regex, limit: usize) -> Vec<&'t str> {
         if parts.len() + 1 == limit {
             break;
         }
-        if found.end() == 0 || (found.is_empty() && found.start() == text.len()) {
+        if found.end() == 0 {
             continue;
         }
         parts.push(&text[start..found.start()]);
@@ -144,6 +144,7 @@ mod tests {
         assert_eq!(split("a==b", "=", 2), ["a", "=b"]);
         assert_eq!(split(",", ",", usize::MAX), Vec::<&str>::new());
         assert_eq!(split("abc", "", usize::MAX), ["a", "b", "c"]);
+        assert_eq!(split("x", "", 2), ["x", ""]);
         assert_eq!(split("abc", "x", usize::MAX), ["abc"]);
     }
 }

@@ -8,8 +8,9 @@ use jiff::tz::TimeZone;
 
 use super::calendar::{self, DAY_MS, Moment};
 use super::cast::{moments, stored};
-use super::format::{Pattern, Patterns};
+use super::formatter::{Compile, Formatter, Patterns, Reading};
 use super::function::{Time, Unit};
+use super::simple_format::{self, SimpleFormat};
 use super::value::{Read, Texts, Value, build, build_texts, numbers, texts};
 use super::{EvalContext, parse, zone};
 use crate::error::{Error, Result};
@@ -46,13 +47,13 @@ pub(super) fn time(
         Time::Between => between((value, kind), (argument(values, 1)?, kinds[1]), out, count),
         Time::Shift { minus } => shift((value, kind), (argument(values, 1)?, kinds[1]), minus, count),
         Time::DateFormat => date_format(value, kind, argument(values, 1)?, count, context),
-        Time::ToDate => to_date(value, values.get(1), count),
-        Time::ToTimestamp => to_timestamp(value, values.get(1), None, out, count),
-        Time::ToTimestampLtz if kind.is_string() => to_timestamp(value, values.get(1), values.get(2), out, count),
+        Time::ToDate => to_date(value, values.get(1), count, context),
+        Time::ToTimestamp => to_timestamp(value, values.get(1), out, count),
+        Time::ToTimestampLtz if kind.is_string() => ltz_of_text(value, values.get(1), values.get(2), out, count),
         Time::ToTimestampLtz => ltz_of_number(value, values.get(1), out, count),
         Time::FromUnixTime => from_unix_time(value, values.get(1), count, context),
         Time::UnixTimestamp => unix_timestamp(value, values.get(1), count, context),
-        Time::ConvertTz => convert_tz(values, count),
+        Time::ConvertTz => convert_tz(values, count, context),
         _ => Err(Error::internal(format!("{function:?} as a function of times"))),
     }
 }
@@ -116,11 +117,17 @@ fn extract(unit: Unit, value: &Value, kind: &Type, count: usize, context: &EvalC
         }
         _ => {}
     }
+    if *kind == Type::Date && unit_is_of_day(unit) {
+        // Flink takes the days since 1970 for milliseconds.
+        let days = numbers::<Date32Type>(value)?;
+        let part = |days: i32| part_of_day(unit, Moment::from_millis(days.into()));
+        return build::<Int64Type>(count, |row| Ok(days.read(row).map(part)));
+    }
     let zone = zone_of(kind, context)?;
     let values = moments(value, kind)?;
     build::<Int64Type>(count, |row| {
         Ok(values(row).map(|moment| {
-            let local = moment.plus_millis(zone::offset_ms(&zone, moment.millis));
+            let local = moment.plus_millis(zone::older_offset_ms(&zone, moment.millis));
             match unit {
                 // Of the wall clock, as Flink does it.
                 Unit::Epoch => local.millis / 1000,
@@ -195,7 +202,7 @@ fn round(unit: Unit, up: bool, value: &Value, kind: &Type, count: usize, context
     stored(count, kind, |row| {
         Ok(values(row).map(|moment| {
             // The offset of the instant, not that of the result: after a change of clocks, Flink's days begin odd.
-            let offset = zone::offset_ms(&zone, moment.millis);
+            let offset = zone::older_offset_ms(&zone, moment.millis);
             let local = moment.millis.wrapping_add(offset);
             let rounded = match unit {
                 Unit::Week => calendar::round_days(local / DAY_MS, unit, up).wrapping_mul(DAY_MS),
@@ -231,6 +238,8 @@ fn difference(unit: Unit, from: (&Value, &Type), to: (&Value, &Type), count: usi
                 Unit::Decade | Unit::Year => months(12),
                 Unit::Quarter => months(3),
                 Unit::Month => months(1),
+                // Flink counts the seconds in 32 bits.
+                Unit::Week => i64::from((to.wrapping_sub(from) / 1000) as i32) / 604_800,
                 Unit::Millisecond => seconds(1000),
                 Unit::Microsecond => seconds(1_000_000),
                 Unit::Nanosecond => seconds(1_000_000_000),
@@ -315,18 +324,10 @@ fn shift(
 
 /// DATE_FORMAT of a timestamp, or of a text that is one.
 fn date_format(value: &Value, kind: &Type, pattern: &Value, count: usize, context: &EvalContext) -> Result<ArrayRef> {
-    let mut patterns = Patterns::new(texts(pattern)?);
     if kind.is_string() {
-        let values = texts(value)?;
-        let default = Pattern::parse(DEFAULT_PATTERN)?;
-        return build_texts(count, |row| {
-            let moment = values.read(row).and_then(|text| default.parse_lenient(text)).map(Moment::from_millis);
-            match (moment, patterns.at(row)?) {
-                (Some(moment), Some(pattern)) => pattern.format(moment).map(Some),
-                _ => Ok(None),
-            }
-        });
+        return text_format(value, pattern, count, context);
     }
+    let mut patterns = Patterns::<Formatter>::new(texts(pattern)?);
     let zone = zone_of(kind, context)?;
     let values = moments(value, kind)?;
     build_texts(count, |row| match (values(row), patterns.at(row)?) {
@@ -337,22 +338,58 @@ fn date_format(value: &Value, kind: &Type, pattern: &Value, count: usize, contex
     })
 }
 
+fn text_format(value: &Value, pattern: &Value, count: usize, context: &EvalContext) -> Result<ArrayRef> {
+    let zone = zone::zone(&context.time_zone)?;
+    let mut patterns = Patterns::<SimpleFormat>::new(texts(pattern)?);
+    let default = SimpleFormat::compile(DEFAULT_PATTERN)?;
+    let century = simple_format::century(context.now_ms);
+    let values = texts(value)?;
+    build_texts(count, |row| {
+        let millis = values.read(row).and_then(|text| default.read(text, &zone, century));
+        match (millis, patterns.at(row)?) {
+            (Some(millis), Some(pattern)) => pattern.format(millis, &zone).map(Some),
+            _ => Ok(None),
+        }
+    })
+}
+
 /// TO_DATE(text[, pattern]); NULL for what is no date.
-fn to_date(value: &Value, pattern: Option<&Value>, count: usize) -> Result<ArrayRef> {
+fn to_date(value: &Value, pattern: Option<&Value>, count: usize, context: &EvalContext) -> Result<ArrayRef> {
     let values = texts(value)?;
     let Some(pattern) = pattern else {
         return build::<Date32Type>(count, |row| Ok(values.read(row).and_then(parse::parse_date)));
     };
-    let mut patterns = Patterns::new(texts(pattern)?);
+    let mut patterns = Patterns::<SimpleFormat>::new(texts(pattern)?);
+    let century = simple_format::century(context.now_ms);
     build::<Date32Type>(count, |row| match (values.read(row), patterns.at(row)?) {
-        (Some(text), Some(pattern)) => Ok(pattern.parse_lenient(text).map(|millis| millis.div_euclid(DAY_MS) as i32)),
+        (Some(text), Some(pattern)) => {
+            Ok(pattern.read(text, &TimeZone::UTC, century).map(|millis| millis.div_euclid(DAY_MS) as i32))
+        }
         _ => Ok(None),
     })
 }
 
-/// TO_TIMESTAMP(text[, pattern]) and TO_TIMESTAMP_LTZ(text[, pattern[, zone]]), whose zone is UTC
-/// unless given. NULL for what is no timestamp. An offset in the text is read over.
-fn to_timestamp(
+/// TO_TIMESTAMP(text[, pattern]): NULL for what is no timestamp. An offset in the text is read over.
+fn to_timestamp(value: &Value, pattern: Option<&Value>, out: &Type, count: usize) -> Result<ArrayRef> {
+    let values = texts(value)?;
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::<Formatter>::new);
+    stored(count, out, |row| {
+        let text = values.read(row);
+        Ok(match &mut patterns {
+            None => text.and_then(parse::parse_timestamp),
+            // A pattern that means nothing reads nothing.
+            Some(patterns) => text.zip(patterns.valid_at(row)).and_then(|(text, pattern)| match pattern.read(text) {
+                Reading::Moment(moment) => Some(moment),
+                Reading::Impossible => None,
+                Reading::Other => parse_jdbc(text),
+            }),
+        })
+    })
+}
+
+/// TO_TIMESTAMP_LTZ(text[, pattern[, zone]]), whose zone is UTC unless given. Without a pattern a text that is no
+/// timestamp is an error, and so is with one a day that does not exist; another form is NULL.
+fn ltz_of_text(
     value: &Value,
     pattern: Option<&Value>,
     zone_name: Option<&Value>,
@@ -360,26 +397,35 @@ fn to_timestamp(
     count: usize,
 ) -> Result<ArrayRef> {
     let values = texts(value)?;
-    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::<Formatter>::new);
     let zones = zone_name.map(texts).transpose()?;
     let mut zones = zones.map(|names| Zones::new(names, zone::known));
+    let no_timestamp = |text: &str| {
+        let shown: String = text.chars().take(80).collect();
+        Err(Error::data(format!("TO_TIMESTAMP_LTZ: '{shown}' is no timestamp"))
+            .help("give it a pattern; a text of another form is NULL then"))
+    };
     stored(count, out, |row| {
         let Some(text) = values.read(row) else {
             return Ok(None);
         };
         let moment = match &mut patterns {
-            None => parse::parse_timestamp(text),
-            Some(patterns) => match patterns.at(row)? {
+            None => match parse::parse_timestamp(text) {
+                Some(moment) => Some(moment),
+                None => return no_timestamp(text),
+            },
+            Some(patterns) => match patterns.at(row)?.map(|pattern| pattern.read(text)) {
+                Some(Reading::Moment(moment)) => Some(moment),
+                Some(Reading::Impossible) => return no_timestamp(text),
+                Some(Reading::Other) => parse_jdbc(text),
                 None => None,
-                Some(pattern) => pattern.parse_smart(text).or_else(|| parse_jdbc(text)),
             },
         };
-        let Some(moment) = moment else {
-            return Ok(None);
-        };
         Ok(match &mut zones {
-            None => Some(moment),
-            Some(zones) => zones.at(row).map(|zone| Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
+            None => moment,
+            Some(zones) => moment
+                .zip(zones.at(row))
+                .map(|(moment, zone)| Moment { millis: zone::from_local(zone, moment.millis), ..moment }),
         })
     })
 }
@@ -447,20 +493,16 @@ fn ltz_of_number(value: &Value, digits: Option<&Value>, out: &Type, count: usize
 fn from_unix_time(value: &Value, pattern: Option<&Value>, count: usize, context: &EvalContext) -> Result<ArrayRef> {
     let zone = zone::zone(&context.time_zone)?;
     let values = numbers::<Int64Type>(value)?;
-    let default = Pattern::parse(DEFAULT_PATTERN)?;
-    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
+    let default = SimpleFormat::compile(DEFAULT_PATTERN)?;
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::<SimpleFormat>::new);
     build_texts(count, |row| {
-        let Some(seconds) = values.read(row) else {
-            return Ok(None);
+        let pattern = match &mut patterns {
+            None => Some(&default),
+            Some(patterns) => patterns.at(row)?,
         };
-        let millis = seconds.wrapping_mul(1000);
-        let moment = Moment::from_millis(zone::to_local(&zone, millis));
-        match &mut patterns {
-            None => default.format(moment).map(Some),
-            Some(patterns) => match patterns.at(row)? {
-                None => Ok(None),
-                Some(pattern) => pattern.format(moment).map(Some),
-            },
+        match (values.read(row), pattern) {
+            (Some(seconds), Some(pattern)) => pattern.format(seconds.wrapping_mul(1000), &zone).map(Some),
+            _ => Ok(None),
         }
     })
 }
@@ -469,8 +511,9 @@ fn from_unix_time(value: &Value, pattern: Option<&Value>, count: usize, context:
 fn unix_timestamp(value: &Value, pattern: Option<&Value>, count: usize, context: &EvalContext) -> Result<ArrayRef> {
     let zone = zone::zone(&context.time_zone)?;
     let values = texts(value)?;
-    let default = Pattern::parse(DEFAULT_PATTERN)?;
-    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::new);
+    let default = SimpleFormat::compile(DEFAULT_PATTERN)?;
+    let century = simple_format::century(context.now_ms);
+    let mut patterns = pattern.map(texts).transpose()?.map(Patterns::<SimpleFormat>::new);
     build::<Int64Type>(count, |row| {
         let Some(text) = values.read(row) else {
             return Ok(None);
@@ -482,28 +525,23 @@ fn unix_timestamp(value: &Value, pattern: Option<&Value>, count: usize, context:
         let Some(pattern) = pattern else {
             return Ok(None);
         };
-        let millis = pattern.parse_with_offset(text).map(|(local, offset)| match offset {
-            Some(offset) => local.saturating_sub(offset),
-            None => zone::from_local_later(&zone, local),
-        });
+        let millis = pattern.read(text, &zone, century);
         // Before 1970 the division cuts toward zero, as in Flink.
         Ok(Some(millis.map_or(i64::MIN, |millis| millis / 1000)))
     })
 }
 
 /// CONVERT_TZ(text, from, to); an unknown zone is UTC.
-fn convert_tz(values: &[Value], count: usize) -> Result<ArrayRef> {
+fn convert_tz(values: &[Value], count: usize, context: &EvalContext) -> Result<ArrayRef> {
     let text = texts(argument(values, 0)?)?;
     let zones = |at| Ok::<_, Error>(Zones::new(texts(argument(values, at)?)?, |name| Some(zone::lenient(name))));
     let (mut from, mut to) = (zones(1)?, zones(2)?);
-    let pattern = Pattern::parse(DEFAULT_PATTERN)?;
+    let pattern = SimpleFormat::compile(DEFAULT_PATTERN)?;
+    let century = simple_format::century(context.now_ms);
     build_texts(count, |row| match (text.read(row), from.at(row), to.at(row)) {
-        (Some(text), Some(from), Some(to)) => match pattern.parse_lenient(text) {
+        (Some(text), Some(from), Some(to)) => match pattern.read(text, from, century) {
             None => Ok(None),
-            Some(local) => {
-                let instant = zone::from_local_later(from, local);
-                pattern.format(Moment::from_millis(zone::to_local(to, instant))).map(Some)
-            }
+            Some(millis) => pattern.format(millis, to).map(Some),
         },
         _ => Ok(None),
     })

@@ -5,6 +5,7 @@ use jiff::tz::{Offset, TimeZone};
 
 use super::calendar::{DAY_MS, date_of};
 use crate::error::{Error, Result};
+use crate::time::cycles_ms;
 
 /// A time zone by name: `Europe/Berlin`, `UTC`, `GMT+08:00`, `+05:30`.
 ///
@@ -103,8 +104,9 @@ pub(super) fn offset_ms(zone: &TimeZone, millis: i64) -> i64 {
     if *zone == TimeZone::UTC {
         return 0;
     }
-    // Outside the years that a timestamp may have, the nearest one's offset stands in.
-    let seconds = millis.div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    // Before the years that a timestamp may have, the nearest one's offset stands in.
+    let seconds =
+        (millis - cycles_ms(millis)).div_euclid(1000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(seconds).map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000)
 }
 
@@ -118,16 +120,81 @@ pub(super) fn from_local(zone: &TimeZone, local: i64) -> i64 {
     instant(zone, local, false)
 }
 
-/// As [`from_local`], but of two instants the later: Java's older date classes prefer standard time.
-pub(super) fn from_local_later(zone: &TimeZone, local: i64) -> i64 {
-    instant(zone, local, true)
+/// As [`offset_ms`], by Java's older date classes: before 1900 they know a zone's present standard time only.
+pub(super) fn older_offset_ms(zone: &TimeZone, millis: i64) -> i64 {
+    if millis < YEAR_1900_MS { standard_ms(zone) } else { offset_ms(zone, millis) }
 }
+
+/// As [`from_local`], by Java's older date classes: of two instants they prefer the later, in standard time.
+pub(super) fn from_older_local(zone: &TimeZone, local: i64) -> i64 {
+    let standard = local.saturating_sub(standard_ms(zone));
+    if standard < YEAR_1900_MS { standard } else { instant(zone, local, true) }
+}
+
+const YEAR_1900_MS: i64 = -2_208_988_800_000;
+
+/// The offset without daylight saving in 2037, the last year for which all rules are written out.
+fn standard_ms(zone: &TimeZone) -> i64 {
+    const JANUARY_MS: i64 = 2_114_380_800_000;
+    const JULY_MS: i64 = 2_130_019_200_000;
+    offset_ms(zone, JANUARY_MS).min(offset_ms(zone, JULY_MS))
+}
+
+/// The zone's short name at an instant: `EST`. Zones without one have none.
+pub(super) fn abbreviation(zone: &TimeZone, millis: i64) -> Option<String> {
+    let at = Timestamp::from_millisecond(millis).ok()?;
+    let name = zone.to_offset_info(at).abbreviation().to_string();
+    name.bytes().all(|byte| byte.is_ascii_alphabetic()).then_some(name)
+}
+
+/// Minutes ahead of UTC of a short name, in any case.
+pub(super) fn abbreviated(name: &str) -> Option<i32> {
+    let found = ABBREVIATIONS.iter().find(|(short, _)| short.eq_ignore_ascii_case(name));
+    found.map(|(_, minutes)| *minutes)
+}
+
+const ABBREVIATIONS: &[(&str, i32)] = &[
+    ("ACDT", 630),
+    ("ACST", 570),
+    ("AEDT", 660),
+    ("AEST", 600),
+    ("AKDT", -480),
+    ("AKST", -540),
+    ("AWST", 480),
+    ("BST", 60),
+    ("CDT", -300),
+    ("CEST", 120),
+    ("CET", 60),
+    ("CST", -360),
+    ("EDT", -240),
+    ("EEST", 180),
+    ("EET", 120),
+    ("EST", -300),
+    ("GMT", 0),
+    ("HKT", 480),
+    ("HST", -600),
+    ("IST", 330),
+    ("JST", 540),
+    ("KST", 540),
+    ("MDT", -360),
+    ("MSK", 180),
+    ("MST", -420),
+    ("NZDT", 780),
+    ("NZST", 720),
+    ("PDT", -420),
+    ("PST", -480),
+    ("SGT", 480),
+    ("UTC", 0),
+    ("WEST", 60),
+    ("WET", 0),
+];
 
 fn instant(zone: &TimeZone, local: i64, later: bool) -> i64 {
     if *zone == TimeZone::UTC {
         return local;
     }
-    let (year, month, day) = date_of(local.div_euclid(DAY_MS));
+    let cycles = cycles_ms(local);
+    let (year, month, day) = date_of((local - cycles).div_euclid(DAY_MS));
     let in_day = local.rem_euclid(DAY_MS);
     let civil = i16::try_from(year).ok().and_then(|year| {
         jiff::civil::DateTime::new(
@@ -146,7 +213,7 @@ fn instant(zone: &TimeZone, local: i64, later: bool) -> i64 {
         let folded = matches!(ambiguous.offset(), jiff::tz::AmbiguousOffset::Fold { .. });
         if later && folded { ambiguous.later().ok() } else { ambiguous.compatible().ok() }
     });
-    at.map_or_else(|| local.wrapping_sub(offset_ms(zone, local)), |at| at.as_millisecond())
+    at.map_or_else(|| local.wrapping_sub(offset_ms(zone, local)), |at| at.as_millisecond().saturating_add(cycles))
 }
 
 #[cfg(test)]

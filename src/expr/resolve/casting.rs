@@ -41,10 +41,11 @@ fn explicit(from: &Type, to: &Type) -> Result<()> {
             let help = format!("the ROWs have {} and {} fields; build one of the right size: ROW(…)", a.len(), b.len());
             return Err(no_cast(from, to).help(help));
         }
-        (Array(_) | Map(..) | Row(_), to) => to.is_string(),
+        (Multiset(a), Multiset(b)) => return explicit(&a.kind, &b.kind),
+        (Array(_) | Map(..) | Multiset(_) | Row(_), to) => to.is_string(),
         (Binary(_) | VarBinary(_), to) => to.is_string() || matches!(to, Binary(_) | VarBinary(_)),
         (from, Binary(_) | VarBinary(_)) => from.is_string(),
-        (_, Array(_) | Map(..) | Row(_)) => false,
+        (_, Array(_) | Map(..) | Multiset(_) | Row(_)) => false,
         (from, to) if from == to => true,
         (IntervalYearMonth | IntervalDaySecond, to) => to.is_string() || from == to,
         (Char(_) | VarChar(_), IntervalYearMonth | IntervalDaySecond) => {
@@ -125,6 +126,7 @@ fn implicit(from: &Type, to: &Type) -> bool {
         (Timestamp(_), Date | Time(_)) | (Time(_), Time(_)) => true,
         (Array(a), Array(b)) => same_or_implicit(a, b),
         (Map(k1, v1), Map(k2, v2)) => same_or_implicit(k1, k2) && same_or_implicit(v1, v2),
+        (Multiset(a), Multiset(b)) => same_or_implicit(a, b),
         (Row(a), Row(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_or_implicit(&a.data_type, &b.data_type))
         }
@@ -140,6 +142,9 @@ fn same_or_implicit(from: &DataType, to: &DataType) -> bool {
 fn same_layout(from: &Type, to: &Type) -> bool {
     matches!(
         (from, to),
-        (Type::Array(_), Type::Array(_)) | (Type::Map(..), Type::Map(..)) | (Type::Row(_), Type::Row(_))
+        (Type::Array(_), Type::Array(_))
+            | (Type::Map(..), Type::Map(..))
+            | (Type::Multiset(_), Type::Multiset(_))
+            | (Type::Row(_), Type::Row(_))
     ) && from.to_arrow() == to.to_arrow()
 }

@@ -4,6 +4,7 @@ use super::super::eval::{Code, Function, Random, Text};
 use super::functions::Args;
 use super::{Expr, call, convert, kind_of, literal, operators, strict};
 use crate::error::{Error, Result};
+use crate::expr::Scalar;
 use crate::types::Type;
 
 /// The function of that name (upper case), if it is one of them.
@@ -43,7 +44,8 @@ pub(super) fn function(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         "RAND" | "RAND_INTEGER" => chance(name, args).map(Some),
         "CURRENT_DATABASE" => {
             args.count(0, 0)?;
-            Ok(Some(literal::literal_string("default_database")))
+            let name = Scalar::String("default_database".to_string());
+            Ok(Some(Expr::literal(name, Type::string().not_null())))
         }
         _ => Ok(None),
     }
@@ -105,7 +107,7 @@ fn printf(args: &mut Args) -> Result<Expr> {
     let mut all = vec![args.text()?];
     while args.is_left() {
         let arg = args.take();
-        if matches!(kind_of(&arg), Type::Array(_) | Type::Map(..) | Type::Row(_)) || is_bytes(kind_of(&arg)) {
+        if kind_of(&arg).is_nested() || is_bytes(kind_of(&arg)) {
             return Err(Error::unsupported(format!("PRINTF of {}", kind_of(&arg))).help("CAST it to STRING"));
         }
         all.push(arg);
@@ -128,7 +130,7 @@ fn element(args: &mut Args) -> Result<Expr> {
             return Err(args.mismatch("a string or BYTES", &value));
         }
         let number = i64::try_from(branches.len() + 1).unwrap_or(i64::MAX);
-        let number = Expr::literal(crate::expr::Scalar::Int(number), Type::Int.not_null());
+        let number = Expr::literal(Scalar::Int(number), Type::Int.not_null());
         branches.push((operators::binary("=", index.clone(), number)?, value));
     }
     operators::case(branches, None)

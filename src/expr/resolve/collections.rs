@@ -187,7 +187,7 @@ fn add(name: &str, args: &mut Args) -> Result<Option<Expr>> {
 }
 
 fn ordered(args: &Args, array: &Expr, element: &DataType) -> Result<()> {
-    if matches!(element.kind, Type::Array(_) | Type::Map(..) | Type::Row(_)) {
+    if element.kind.is_nested() {
         return Err(args.mismatch("an ARRAY of values that have an order", array));
     }
     Ok(())

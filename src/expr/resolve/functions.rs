@@ -476,7 +476,7 @@ fn conditional(name: &str, args: &mut Args) -> Result<Option<Expr>> {
             args.count(1, usize::MAX)?;
             let all = args.rest();
             let kind = common(&all)?.kind;
-            if matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_) | Type::Binary(_) | Type::VarBinary(_)) {
+            if kind.is_nested() || matches!(kind, Type::Binary(_) | Type::VarBinary(_)) {
                 return Err(Error::script(format!("{name} takes values that have an order, not {kind}")));
             }
             let nullable = any_nullable(&all);

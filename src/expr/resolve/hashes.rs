@@ -59,10 +59,18 @@ fn spell(data_type: &DataType, long: bool, text: &mut String) {
     match &data_type.kind {
         Type::VarChar(MAX_LENGTH) if long => text.push_str("VARCHAR(2147483647)"),
         Type::VarBinary(MAX_LENGTH) if long => text.push_str("VARBINARY(2147483647)"),
+        Type::TimestampLtz(digits) if long => {
+            let _ = write!(text, "TIMESTAMP({digits}) WITH LOCAL TIME ZONE");
+        }
         Type::IntervalDaySecond => text.push_str("INTERVAL SECOND(3)"),
         Type::IntervalYearMonth => text.push_str("INTERVAL MONTH"),
         Type::Array(element) => {
             text.push_str("ARRAY<");
+            spell(element, long, text);
+            text.push('>');
+        }
+        Type::Multiset(element) => {
+            text.push_str("MULTISET<");
             spell(element, long, text);
             text.push('>');
         }

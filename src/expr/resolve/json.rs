@@ -188,7 +188,7 @@ fn without_form(kind: &Type) -> Option<&Type> {
     match kind {
         Type::Date | Type::Time(_) | Type::IntervalYearMonth | Type::IntervalDaySecond => Some(kind),
         Type::Array(element) => without_form(&element.kind),
-        Type::Map(key, _) if !key.kind.is_string() => Some(kind),
+        Type::Map(key, _) | Type::Multiset(key) if !key.kind.is_string() => Some(kind),
         Type::Map(_, value) => without_form(&value.kind),
         Type::Row(fields) => fields.iter().find_map(|field| without_form(&field.data_type.kind)),
         _ => None,

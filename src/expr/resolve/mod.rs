@@ -30,7 +30,7 @@ pub use literal::{
     literal_binary, literal_bool, literal_date, literal_interval_day_second, literal_interval_year_month,
     literal_negative, literal_null, literal_number, literal_string, literal_time, literal_timestamp,
 };
-pub use names::{is_function, names};
+pub use names::{is_function, names, refused_names};
 pub use nested::{array, field, fields, map, row, subscript};
 pub use operators::{between, binary, case, in_list, is_false, is_null, is_true, is_unknown, like, similar, unary};
 pub use temporal::{overlaps, time_difference};

@@ -184,6 +184,7 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "CURRENT_WATERMARK",
     "GROUPING",
     "GROUPING_ID",
+    "GROUP_ID",
     "MAP",
     "OBJECT_OF",
     "OBJECT_UPDATE",
@@ -191,12 +192,18 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "PERCENTILE",
     "PROCTIME",
     "ROW",
+    "SOURCE_WATERMARK",
     "TRY_PARSE_JSON",
 ];
 
 /// True if `name` (upper case) is a scalar function of Flink, supported or not.
 pub fn is_function(name: &str) -> bool {
     NAMES.contains(&name) || UNSUPPORTED.contains(&name)
+}
+
+/// Flink's scalar functions that are refused by name, upper case.
+pub fn refused_names() -> &'static [&'static str] {
+    UNSUPPORTED
 }
 
 /// The names of all supported functions, upper case, for offering the nearest one.

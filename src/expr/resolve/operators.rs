@@ -55,14 +55,18 @@ pub(super) fn arithmetic(operator: &str, left: Expr, right: Expr) -> Result<Expr
         "/" => Arithmetic::Divide,
         _ => Arithmetic::Remainder,
     });
+    // The remainder is smaller than the divisor, whose type it takes.
+    let divisor = (operator == "%" && b.is_integer()).then(|| b.clone());
     if let (Type::Decimal(..), Some(d1), Some(d2)) = (&common, decimal_of(a), decimal_of(b)) {
         let kind = decimal_result(operator, d1, d2);
         // MOD of integers by a DECIMAL too: both sides become DECIMALs of their own scale.
         let (left, right) = (convert(left, &Type::Decimal(d1.0, d1.1)), convert(right, &Type::Decimal(d2.0, d2.1)));
-        return Ok(strict(function, vec![left, right], kind));
+        let result = strict(function, vec![left, right], kind);
+        return Ok(match divisor.filter(|_| d1.1 == 0) {
+            Some(kind) => convert(result, &kind),
+            None => result,
+        });
     }
-    // The remainder is smaller than the divisor, whose type it takes.
-    let divisor = (operator == "%" && b.is_integer()).then(|| b.clone());
     let (left, right) = (convert(left, &common), convert(right, &common));
     let result = strict(function, vec![left, right], common);
     Ok(match divisor {
@@ -99,10 +103,6 @@ fn comparable(left: &Type, right: &Type) -> Option<Type> {
         },
         (a, b) => common_kind(a, b),
     }
-}
-
-fn is_nested(kind: &Type) -> bool {
-    matches!(kind, Type::Array(_) | Type::Map(..) | Type::Row(_))
 }
 
 /// Brings both sides of a comparison to types that the kernel takes.
@@ -149,7 +149,7 @@ fn compare(operator: Compare, spelling: &str, left: Expr, right: Expr) -> Result
     }
     if matches!(operator, Compare::Equal | Compare::NotEqual) {
         refuse_text_with_number(&left, &right)?;
-    } else if is_nested(kind_of(&left)) || is_nested(kind_of(&right)) {
+    } else if kind_of(&left).is_nested() || kind_of(&right).is_nested() {
         return Err(cannot_apply(spelling, &[&left, &right]).help("ROW, ARRAY and MAP have no order, only = and <>"));
     }
     let (left, right) = align(spelling, left, right)?;

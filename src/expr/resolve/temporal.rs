@@ -1,6 +1,6 @@
 //! Dates, times and intervals: operators and functions.
 
-use super::super::eval::{Arithmetic, Function, Time, Unit, is_zone};
+use super::super::eval::{Arithmetic, DateReader, Function, Time, Unit, is_zone};
 use super::functions::Args;
 use super::{Expr, call, cannot_apply, convert, kind_of, literal, strict};
 use crate::error::{Error, Result, nearest};
@@ -264,12 +264,15 @@ fn add(args: &mut Args) -> Result<Expr> {
     args.count(3, 3)?;
     let unit = unit_of("TIMESTAMPADD", &args.take())?;
     let interval = match unit {
+        Unit::Millennium => literal::literal_interval_year_month(12_000),
+        Unit::Century => literal::literal_interval_year_month(1200),
+        Unit::Decade => literal::literal_interval_year_month(120),
         Unit::Year => literal::literal_interval_year_month(12),
         Unit::Quarter => literal::literal_interval_year_month(3),
         Unit::Month => literal::literal_interval_year_month(1),
         _ => match unit.millis() {
             Some(millis) => literal::literal_interval_day_second(millis),
-            None => return Err(Error::script("TIMESTAMPADD takes units from YEAR down to MILLISECOND")),
+            None => return Err(Error::script("TIMESTAMPADD takes units from MILLENNIUM down to MILLISECOND")),
         },
     };
     let number = args.take();
@@ -299,6 +302,9 @@ fn to_timestamp_ltz(args: &mut Args) -> Result<Expr> {
             return Err(Error::script(format!("unknown time zone '{name}'"))
                 .help("use a name like 'Europe/Berlin', 'UTC' or 'GMT+08:00'"));
         }
+        if let Some(pattern) = all.get(1).and_then(literal::text_of) {
+            DateReader::new(pattern).map_err(|error| Error::script(error.message().to_string()))?;
+        }
         // A pattern with more digits of the second makes them part of the type.
         let digits = all.get(1).and_then(literal::text_of).map_or(0, |pattern| pattern.matches('S').count());
         let precision = u8::try_from(digits.clamp(3, 9)).unwrap_or(9);
@@ -326,6 +332,9 @@ fn to_timestamp_ltz(args: &mut Args) -> Result<Expr> {
         let thousand = Expr::literal(Scalar::Double(1000.0), Type::Double.not_null());
         first = super::operators::arithmetic("*", convert(first, &Type::Double), thousand)?;
         second = None;
+    }
+    if floating {
+        first = super::function("FLOOR", vec![first])?;
     }
     let mut all = vec![convert(first, &Type::BigInt)];
     all.extend(second);

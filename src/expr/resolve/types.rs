@@ -47,6 +47,7 @@ pub(super) fn common_kind(left: &Type, right: &Type) -> Option<Type> {
         (TimestampLtz(a), TimestampLtz(b)) => TimestampLtz(*a.max(b)),
         (Timestamp(a), TimestampLtz(b)) | (TimestampLtz(a), Timestamp(b)) => TimestampLtz(*a.max(b)),
         (Array(a), Array(b)) => Array(Box::new(common_type(&[(**a).clone(), (**b).clone()])?)),
+        (Multiset(a), Multiset(b)) => Multiset(Box::new(common_type(&[(**a).clone(), (**b).clone()])?)),
         (Map(k1, v1), Map(k2, v2)) => {
             let both = |a: &DataType, b: &DataType| common_type(&[a.clone(), b.clone()]).map(Box::new);
             Map(both(k1, k2)?, both(v1, v2)?)

@@ -109,12 +109,11 @@ impl Builder {
             (Type::Array(element), DataType::List(field)) => {
                 Builder::List(Box::new(List { items: Builder::new(&element.kind)?, ends: Ends::new(), field }))
             }
-            (Type::Map(key, value), DataType::Map(field, _)) => Builder::Map(Box::new(Entries {
-                keys: Builder::new(&key.kind)?,
-                values: Builder::new(&value.kind)?,
-                ends: Ends::new(),
-                field,
-            })),
+            (Type::Map(..) | Type::Multiset(_), DataType::Map(field, _)) => {
+                let (key, value) = kind.entries().unwrap_or((&Type::Null, &Type::Null));
+                let (keys, values) = (Builder::new(key)?, Builder::new(value)?);
+                Builder::Map(Box::new(Entries { keys, values, ends: Ends::new(), field }))
+            }
             (Type::Row(row), DataType::Struct(fields)) => Builder::Row(Box::new(Row {
                 columns: row.iter().map(|field| Builder::new(&field.data_type.kind)).collect::<Result<_>>()?,
                 nulls: nulls(),

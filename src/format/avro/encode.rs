@@ -40,6 +40,9 @@ enum Values<'a> {
     Row(Vec<Column<'a>>),
 }
 
+/// How often an element of a MULTISET is there.
+static COUNT: DataType = DataType { kind: Type::Int, nullable: false };
+
 impl<'a> Column<'a> {
     pub fn new(name: &'a str, data_type: &'a DataType, array: &'a ArrayRef) -> Result<Self> {
         let inner = |data_type: &'a DataType, array: &'a ArrayRef| Column::new(name, data_type, array).map(Box::new);
@@ -68,9 +71,10 @@ impl<'a> Column<'a> {
                 let list = array.as_list();
                 Values::Array(list, inner(element, list.values())?)
             }
-            (Type::Map(_, value), ArrowType::Map(..)) => {
+            (Type::Map(..) | Type::Multiset(_), ArrowType::Map(..)) => {
                 let map = array.as_map();
                 let Some(keys) = map.keys().as_string_opt::<i32>() else { return Err(unfit(name, data_type)) };
+                let value = if let Type::Map(_, value) = &data_type.kind { value } else { &COUNT };
                 Values::Map(map, keys, inner(value, map.values())?)
             }
             (Type::Row(fields), ArrowType::Struct(_)) => {

@@ -92,6 +92,10 @@ impl AvroOptions {
             Type::Map(key, _) if !key.kind.is_string() => {
                 refuse(&format!("the keys of a MAP are {}", key.kind), "use STRING keys".to_string())
             }
+            Type::Multiset(element) if !element.kind.is_string() => refuse(
+                &format!("the elements of a MULTISET are {}", element.kind),
+                "CAST it to MULTISET<STRING>".to_string(),
+            ),
             Type::Map(_, inner) | Type::Array(inner) => self.check(&Field::new(&field.name, (**inner).clone())),
             Type::Row(fields) => fields.iter().try_for_each(|field| self.check(field)),
             _ => Ok(()),

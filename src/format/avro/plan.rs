@@ -175,6 +175,9 @@ fn plan(schema: &FileSchema, id: usize, declared: &Type) -> Planned<Plan> {
         (Node::Map(value), Type::Map(key, declared)) if key.kind.is_string() => {
             Plan::Map(Box::new(plan(schema, *value, &declared.kind)?))
         }
+        (Node::Map(value), Type::Multiset(element)) if element.kind.is_string() => {
+            Plan::Map(Box::new(plan(schema, *value, &Type::Int)?))
+        }
         (Node::Record(fields), Type::Row(declared)) => Plan::Row(Record::new(schema, fields, declared)?),
         _ => return misfit(),
     })

@@ -361,6 +361,7 @@ fn of_type(data_type: &DataType, name: &str, legacy: bool) -> Value {
         Type::TimestampLtz(digits) => timestamp(*digits, true),
         Type::Array(element) => json!({"type": "array", "items": of_type(element, name, legacy)}),
         Type::Map(_, value) => json!({"type": "map", "values": of_type(value, name, legacy)}),
+        Type::Multiset(_) => json!({"type": "map", "values": "int"}),
         Type::Row(fields) => record(fields.iter().map(|field| (field.name.as_str(), &field.data_type)), name, legacy),
     };
     if data_type.nullable { json!(["null", kind]) } else { kind }

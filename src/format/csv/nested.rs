@@ -44,7 +44,7 @@ pub(crate) fn holds(kind: &Type) -> bool {
 }
 
 fn is_simple(kind: &Type) -> bool {
-    !matches!(kind, Type::Array(_) | Type::Row(_) | Type::Map(..))
+    !kind.is_nested()
 }
 
 impl Parts {

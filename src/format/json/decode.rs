@@ -86,7 +86,7 @@ impl JsonDecoder {
                 };
                 let a = remedy::article(kind);
                 let wanted = match kind {
-                    Type::Row(_) | Type::Map(..) => format!("a JSON object for {kind}"),
+                    Type::Row(_) | Type::Map(..) | Type::Multiset(_) => format!("a JSON object for {kind}"),
                     Type::Array(_) => format!("a JSON array for {kind}"),
                     Type::Binary(_) | Type::VarBinary(_) => format!("base 64 for {kind}"),
                     _ => format!("{a} {kind}"),

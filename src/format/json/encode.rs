@@ -1,6 +1,6 @@
 //! Columns into JSON lines.
 
-use arrow::array::RecordBatch;
+use arrow::array::{Int8Array, RecordBatch};
 
 use super::super::cells::{CellColumn, Cells, cells, range};
 use super::super::parse::TimestampStyle;
@@ -9,7 +9,7 @@ use super::super::{base64, fast, print};
 use super::{JsonOptions, NullKeys};
 use crate::error::{Error, Result};
 use crate::numbers;
-use crate::types::{Field, Schema, Type};
+use crate::types::{Field, RowKind, Schema, Type};
 
 /// Writes batches as JSON lines.
 pub(crate) struct JsonEncoder {
@@ -17,13 +17,20 @@ pub(crate) struct JsonEncoder {
     names: Vec<u8>,
     ends: Vec<usize>,
     forms: Vec<Form>,
-    /// In front of the object of a row, and behind it.
-    before: &'static [u8],
-    after: &'static [u8],
+    frame: Frame,
+    /// Of rows that are deleted, where that can be said.
+    deleted: Option<Frame>,
     options: JsonOptions,
     between: u8,
     schema: Schema,
     day: DayText,
+}
+
+/// What stands in front of the object of a row, and behind it.
+#[derive(Clone, Copy)]
+struct Frame {
+    before: &'static [u8],
+    after: &'static [u8],
 }
 
 /// What must be known of a column besides its values.
@@ -42,6 +49,7 @@ impl Form {
             Type::Row(fields) => Form::Row(fields.iter().map(Form::of_field).collect()),
             Type::Array(element) => Form::Array(Box::new(Form::new(&element.kind))),
             Type::Map(_, value) => Form::Map(Box::new(Form::new(&value.kind))),
+            Type::Multiset(_) => Form::Map(Box::new(Form::Scalar)),
             _ => Form::Scalar,
         }
     }
@@ -68,8 +76,8 @@ impl JsonEncoder {
         JsonEncoder {
             names,
             ends,
-            before: b"",
-            after: b"}\n",
+            frame: Frame { before: b"", after: b"}\n" },
+            deleted: None,
             forms: schema.fields.iter().map(|field| Form::new(&field.data_type.kind)).collect(),
             options: options.clone(),
             between: if options.timestamps == TimestampStyle::Iso { b'T' } else { b' ' },
@@ -78,24 +86,44 @@ impl JsonEncoder {
         }
     }
 
-    /// As Debezium says that a row was inserted.
+    /// As Debezium says that a row was inserted or deleted; an update is both.
     pub fn changes(options: &JsonOptions, schema: &Schema) -> Self {
-        let before: &[u8] = if options.omit_nulls { b"{\"after\":" } else { b"{\"before\":null,\"after\":" };
-        JsonEncoder { before, after: b"},\"op\":\"c\"}\n", ..JsonEncoder::new(options, schema) }
+        let (frame, deleted) = match options.omit_nulls {
+            true => (
+                Frame { before: b"{\"after\":", after: b"},\"op\":\"c\"}\n" },
+                Frame { before: b"{\"before\":", after: b"},\"op\":\"d\"}\n" },
+            ),
+            false => (
+                Frame { before: b"{\"before\":null,\"after\":", after: b"},\"op\":\"c\"}\n" },
+                Frame { before: b"{\"before\":", after: b"},\"after\":null,\"op\":\"d\"}\n" },
+            ),
+        };
+        JsonEncoder { frame, deleted: Some(deleted), ..JsonEncoder::new(options, schema) }
     }
 
     pub fn encode(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
         let columns = cells(batch, &self.schema)?;
         let forms = std::mem::take(&mut self.forms);
-        let written = self.rows(&columns, &forms, batch.num_rows(), out);
+        let kinds = self.deleted.and(RowKind::column(batch, columns.len()));
+        let written = self.rows(&columns, &forms, (batch.num_rows(), kinds), out);
         self.forms = forms;
         written
     }
 
-    fn rows(&mut self, columns: &[CellColumn<'_>], forms: &[Form], rows: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn rows(
+        &mut self,
+        columns: &[CellColumn<'_>],
+        forms: &[Form],
+        (rows, kinds): (usize, Option<&Int8Array>),
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         out.reserve(rows * columns.len() * 24);
         for row in 0..rows {
-            out.extend_from_slice(self.before);
+            let frame = match (kinds, self.deleted) {
+                (Some(kinds), Some(deleted)) if !RowKind::of_code(kinds.value(row)).is_added() => deleted,
+                _ => self.frame,
+            };
+            out.extend_from_slice(frame.before);
             let start = out.len();
             let mut name = 0;
             for (index, (column, form)) in columns.iter().zip(forms).enumerate() {
@@ -117,7 +145,7 @@ impl JsonEncoder {
                 Some(first) => *first = b'{',
                 None => out.push(b'{'),
             }
-            out.extend_from_slice(self.after);
+            out.extend_from_slice(frame.after);
         }
         Ok(())
     }

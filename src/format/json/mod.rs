@@ -86,10 +86,11 @@ impl JsonOptions {
     }
 }
 
-/// Flink's JSON takes texts only as keys of a MAP, at any depth: the type of a MAP where that is not so.
+/// Flink's JSON takes texts only as keys of a MAP and as elements of a MULTISET, at any depth: the type
+/// where that is not so.
 pub(crate) fn map_without_text_keys(kind: &Type) -> Option<&Type> {
     match kind {
-        Type::Map(key, _) if !key.kind.is_string() => Some(kind),
+        Type::Map(key, _) | Type::Multiset(key) if !key.kind.is_string() => Some(kind),
         Type::Map(_, value) => map_without_text_keys(&value.kind),
         Type::Array(element) => map_without_text_keys(&element.kind),
         Type::Row(fields) => fields.iter().find_map(|field| map_without_text_keys(&field.data_type.kind)),

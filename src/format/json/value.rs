@@ -214,6 +214,7 @@ fn has_decimal(kind: &Type) -> bool {
         Type::Decimal(..) => true,
         Type::Array(element) => has_decimal(&element.kind),
         Type::Map(key, value) => has_decimal(&key.kind) || has_decimal(&value.kind),
+        Type::Multiset(element) => has_decimal(&element.kind),
         Type::Row(fields) => fields.iter().any(|field| has_decimal(&field.data_type.kind)),
         _ => false,
     }

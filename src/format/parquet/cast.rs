@@ -73,9 +73,9 @@ pub(crate) fn fits(from: &DataType, kind: &Type) -> bool {
         (DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _), Type::Array(element)) => {
             fits(item.data_type(), &element.kind)
         }
-        (DataType::Map(entries, _), Type::Map(key, value)) => match entries.data_type() {
-            DataType::Struct(pair) if pair.len() == 2 => {
-                fits(pair[0].data_type(), &key.kind) && fits(pair[1].data_type(), &value.kind)
+        (DataType::Map(entries, _), kind) => match (entries.data_type(), kind.entries()) {
+            (DataType::Struct(pair), Some((key, value))) if pair.len() == 2 => {
+                fits(pair[0].data_type(), key) && fits(pair[1].data_type(), value)
             }
             _ => false,
         },
@@ -128,10 +128,12 @@ pub(crate) fn cast(array: &ArrayRef, kind: &Type) -> Result<ArrayRef, ArrowError
             let values = cast(list.values(), &element.kind)?;
             Ok(Arc::new(ListArray::try_new(field.clone(), list.offsets().clone(), values, list.nulls().cloned())?))
         }
-        (DataType::Map(..), Type::Map(key, value), DataType::Map(field, _)) => {
+        (DataType::Map(..), kind, DataType::Map(field, _)) => {
             let map = array.as_map();
-            let DataType::Struct(pair) = field.data_type() else { return cast_strictly(array, &to) };
-            let columns = vec![cast(map.keys(), &key.kind)?, cast(map.values(), &value.kind)?];
+            let (DataType::Struct(pair), Some((key, value))) = (field.data_type(), kind.entries()) else {
+                return cast_strictly(array, &to);
+            };
+            let columns = vec![cast(map.keys(), key)?, cast(map.values(), value)?];
             let entries = StructArray::try_new(pair.clone(), columns, None)?;
             let nulls = map.nulls().cloned();
             Ok(Arc::new(MapArray::try_new(field.clone(), map.offsets().clone(), entries, nulls, false)?))

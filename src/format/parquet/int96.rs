@@ -117,9 +117,9 @@ impl Leaves<'_> {
                 DataType::List(self.field(item, element))
             }
             DataType::Map(entries, sorted) => {
-                let pair = match declared {
-                    Some(Type::Map(key, value)) => [Some(&key.kind), Some(&value.kind)],
-                    _ => [None, None],
+                let pair = match declared.and_then(Type::entries) {
+                    Some((key, value)) => [Some(key), Some(value)],
+                    None => [None, None],
                 };
                 let DataType::Struct(fields) = entries.data_type() else { return field.data_type().clone() };
                 let fields = fields.iter().zip(pair).map(|(field, kind)| self.field(field, kind)).collect();

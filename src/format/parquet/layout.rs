@@ -34,9 +34,9 @@ fn file_type(kind: &Type, unit: Option<TimeUnit>) -> ArrowType {
             ArrowType::Timestamp(unit.unwrap_or(needed), zone)
         }
         (Type::Array(element), ArrowType::List(field)) => ArrowType::List(inner(&field, &element.kind)),
-        (Type::Map(key, value), ArrowType::Map(entries, sorted)) => match entries.data_type() {
-            ArrowType::Struct(pair) if pair.len() == 2 => {
-                let pair = [inner(&pair[0], &key.kind), inner(&pair[1], &value.kind)];
+        (kind, ArrowType::Map(entries, sorted)) => match (entries.data_type(), kind.entries()) {
+            (ArrowType::Struct(pair), Some((key, value))) if pair.len() == 2 => {
+                let pair = [inner(&pair[0], key), inner(&pair[1], value)];
                 let pair = ArrowType::Struct(pair.into_iter().collect());
                 ArrowType::Map(Arc::new(entries.as_ref().clone().with_data_type(pair)), sorted)
             }

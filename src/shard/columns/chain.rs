@@ -8,8 +8,8 @@ use arrow::array::{
 use arrow::compute::{filter as filter_array, filter_record_batch, take};
 use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
 
-use super::START;
 use super::program::Link;
+use super::{START, copies};
 use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
 use crate::plan::WindowSpec;
@@ -35,9 +35,14 @@ impl Flow {
         let times = self.times.as_ref().map(&pick).transpose()?;
         Ok(Flow { rows, before, second, times })
     }
+
+    /// `rows` in place of its own; which of those each comes from.
+    pub fn picked(self, rows: RecordBatch, from: &UInt32Array) -> Result<Self> {
+        self.with(rows, |column| Ok(take(column, from, None)?.as_primitive().clone()))
+    }
 }
 
-/// Runs the chain; adds to `filtered` the rows that its filters removed.
+/// Runs the chain; adds to `filtered` the rows that its filters removed, and those without elements.
 pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut u64) -> Result<Flow> {
     let mut copies = false;
     for link in chain {
@@ -46,7 +51,7 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
         }
         flow = match link {
             Link::Calc { filter, exprs, schema } => {
-                // Behind a window function rows are copies, one a window: the row itself was used.
+                // Rows may be copies, one a window, set of groups or element: the row itself was used.
                 let counter = if copies { &mut 0 } else { &mut *filtered };
                 let flow = apply_filter(filter.as_ref(), flow, context, counter)?;
                 Flow { rows: project(exprs, schema, &flow.rows, context)?, ..flow }
@@ -55,14 +60,22 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
                 copies = true;
                 assign(window, *time, schema, flow)?
             }
+            Link::Expand { copies: lists, schema } => {
+                copies = true;
+                copies::expand(lists, schema, flow, context)?
+            }
+            Link::Unnest { elements, schema } => {
+                let counter = if copies { &mut 0 } else { &mut *filtered };
+                copies = true;
+                copies::unnest(elements, schema, flow, context, counter)?
+            }
         };
     }
     Ok(flow)
 }
 
 fn empty_of(chain: &[Link]) -> RecordBatch {
-    let (Link::Calc { schema, .. } | Link::Assign { schema, .. }) = chain.last().expect("called within a link");
-    RecordBatch::new_empty(schema.clone())
+    RecordBatch::new_empty(chain.last().expect("called within a link").schema().clone())
 }
 
 fn apply_filter(filter: Option<&Expr>, flow: Flow, context: &EvalContext, filtered: &mut u64) -> Result<Flow> {
@@ -124,7 +137,7 @@ fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> R
         columns.push(timestamps(values, field.data_type()));
     }
     let rows = batch_of(schema, columns, from.len())?;
-    flow.with(rows, |column| Ok(take(column, &from, None)?.as_primitive().clone()))
+    flow.picked(rows, &from)
 }
 
 fn timestamps(values: Vec<i64>, data_type: &arrow::datatypes::DataType) -> ArrayRef {

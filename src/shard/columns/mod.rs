@@ -1,11 +1,13 @@
 //! The dataflow of SQL: Arrow batches from tables through window operators to sinks.
 
 mod chain;
+mod copies;
 pub mod findings;
 mod merge;
 pub mod program;
 mod route;
 pub mod scan;
+mod share;
 #[cfg(test)]
 mod sim;
 
@@ -140,10 +142,7 @@ impl Dataflow for Columns {
         if let Some(output) = &mut self.aside {
             output.take(step.seq, step.split, std::mem::take(&mut block.stats.aside))?;
         }
-        // Splits of files are never idle, so the stage has not reached more than the lowest of its inputs.
-        let stage = out.ports().first().map(|&port| self.program.ports[port].stage);
-        let others = stage.map_or(Watermark::MAX, |stage| inputs[stage].others);
-        self.route_block(step, block, others, out)
+        self.route_block(step, block, inputs, out)
     }
 
     fn run_stage(
@@ -177,9 +176,7 @@ impl Dataflow for Columns {
 
     fn completed(&mut self, _step: &Step) {
         let late_of = |copies: bool| -> u64 {
-            let counts = |index: &usize| {
-                matches!(self.program.stages[*index].spec.window(), Some(WindowSpec::Attached { .. })) == copies
-            };
+            let counts = |index: &usize| self.program.takes_copies(*index) == copies;
             let first = (0..self.operators.len()).filter(|&index| self.layout.is_first(index)).filter(counts);
             first.map(|index| self.operators[index].late_rows()).sum()
         };
@@ -205,10 +202,8 @@ impl Dataflow for Columns {
 struct Routing<'a> {
     step: &'a Step,
     branch: &'a Branch,
-    /// The port that they go to; none: a sink.
-    port: Option<usize>,
-    /// The lowest watermark of the other splits that reach the stage.
-    others: Watermark,
+    /// By stage.
+    inputs: &'a [InputWatermark],
     /// The split's watermark before the batch at hand.
     watermark: Watermark,
     peaks: Peaks,
@@ -241,23 +236,28 @@ impl Columns {
         self.metrics.bytes_read.add(block.stats.bytes);
     }
 
-    fn route_block(&mut self, step: &Step, block: Block, others: Watermark, out: &mut Outgoing<Part>) -> Result<()> {
+    fn route_block(
+        &mut self,
+        step: &Step,
+        block: Block,
+        inputs: &[InputWatermark],
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
         let program = self.program.clone();
         let branch = &program.branches[self.splits[step.split].branch];
-        let port = match branch.to {
-            Target::Port(port) => Some(port),
-            Target::Sink(_) => None,
-        };
         let inner = block.peaks();
         let peaks = Peaks { first: step.start.0, second: step.second.0 };
-        let mut routing = Routing { step, branch, port, others, watermark: step.start, peaks };
+        let mut routing = Routing { step, branch, inputs, watermark: step.start, peaks };
         let mut filtered = 0;
         for batch in block.batches {
             let flow = self.with_watermarks(batch, &mut routing)?;
-            let flow = chain::run(&branch.chain, flow, &program.context, &mut filtered)?;
-            match branch.to {
-                Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
-                Target::Port(port) => self.route_rows(port, flow, &routing, out)?,
+            self.metrics.rows_repeated.add((branch.ways.len() as u64 - 1) * flow.rows.num_rows() as u64);
+            for way in &branch.ways {
+                let flow = chain::run(&way.chain, flow.clone(), &program.context, &mut filtered)?;
+                match way.to {
+                    Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
+                    Target::Port(port) => self.route_rows(port, flow, &routing, out)?,
+                }
             }
         }
         self.metrics.rows_filtered.add(filtered);
@@ -272,16 +272,18 @@ impl Columns {
         if let (Some(column), Some(values)) = (current, &batch.watermarks) {
             let (watermarks, after) = self.program.rule.before_each(routing.watermark, values);
             batch.rows = chain::with_watermarks(&batch.rows, column, watermarks)?;
-            if routing.port.is_none() {
+            if routing.branch.ports().next().is_none() {
                 routing.watermark = after;
             }
         }
-        if let (Some(port), Some(values)) = (routing.port, &batch.watermarks) {
+        let mut ports = routing.branch.ports().peekable();
+        if let (Some(_), Some(values)) = (ports.peek(), &batch.watermarks) {
             let rule = self.program.rule;
             let after = rule.after(routing.watermark, values);
             let time = routing.branch.scan.watermark.as_ref().map_or(0, |watermark| watermark.time);
             let lowest = chain::times_of(batch.rows.column(time)).iter().copied().min().unwrap_or(i64::MAX);
-            if self.deadlines[port].may_be_behind(lowest, START.emitted(after).min(routing.others)) {
+            let others = |port: usize| self.program.others(port, routing.inputs);
+            if ports.any(|port| self.deadlines[port].may_be_behind(lowest, START.emitted(after).min(others(port)))) {
                 before = Some(rule.before_each(routing.watermark, values).0.into());
                 // Elsewhere the watermark does not follow from the peaks.
                 second = rule.is_prefix_maximum().then(|| routing.peaks.second_before_each(values).into());
@@ -295,9 +297,11 @@ impl Columns {
 
     fn route_rows(&mut self, port: usize, flow: Flow, routing: &Routing<'_>, out: &mut Outgoing<Part>) -> Result<()> {
         let (side, keys) = self.program.side(port);
+        let others = self.program.others(port, routing.inputs);
         let deadlines = &mut self.deadlines[port];
-        self.findings.see_late(routing.step.split, &flow, deadlines, routing.others)?;
-        for dealt in route::route(flow, keys, deadlines, self.program.groups, routing.others)? {
+        let set = self.program.stages[self.program.ports[port].stage].spec.set();
+        self.findings.see_late(routing.step.split, (&flow, set), deadlines, others)?;
+        for dealt in route::route(flow, keys, deadlines, self.program.groups, others)? {
             out.push(port, dealt.owner, Part { side, order: 0, times: Vec::new(), batch: dealt.batch });
         }
         Ok(())
@@ -322,7 +326,7 @@ impl Columns {
             match stage.to {
                 Target::Sink(sink) => self.write_in_order(sink, seq, time, flow)?,
                 Target::Port(port) => {
-                    let others = inputs[program.ports[port].stage].others;
+                    let others = program.others(port, inputs);
                     self.route_results(port, (time, others), flow, out)?;
                 }
             }

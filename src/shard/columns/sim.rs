@@ -13,7 +13,7 @@ use arrow::datatypes::{Int64Type, TimestampMillisecondType};
 use super::program::Program;
 use super::scan::SplitEntry;
 use super::{Columns, ColumnsParts, Output, START};
-use crate::aggregate::{AggregateCall, AggregateKind};
+use crate::aggregate::{AggregateCall, AggregateKind, Setting};
 use crate::error::Result;
 use crate::exchange::progress::Progress;
 use crate::exchange::{Order, mesh};
@@ -126,12 +126,13 @@ fn scan() -> ScanSpec {
 /// COUNT(*) and SUM(v) by k and window.
 fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
     let bigint = Type::BigInt.nullable();
-    let call = |kind, args: Vec<usize>, input| AggregateCall {
+    let call = |kind, args: Vec<usize>, inputs| AggregateCall {
         kind,
         distinct: false,
         args,
         filter: None,
-        input,
+        inputs,
+        setting: Setting::None,
         output: bigint.clone(),
     };
     let mut fields = vec![schema().fields[0].clone(), Field::new("n", bigint.clone()), Field::new("s", bigint.clone())];
@@ -144,11 +145,12 @@ fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
         time: 1,
         zone: None,
         aggregates: vec![
-            call(AggregateKind::Count, vec![], None),
-            call(AggregateKind::Sum, vec![2], Some(bigint.clone())),
+            call(AggregateKind::Count, vec![], vec![]),
+            call(AggregateKind::Sum, vec![2], vec![bigint.clone()]),
         ],
         input: schema(),
         schema: Schema::new(fields),
+        set: None,
         ordered: false,
     }
 }
@@ -165,7 +167,12 @@ fn plan(window: &WindowSpec, second_ms: Option<i64>) -> JobPlan {
         let spec = aggregate(WindowSpec::Tumble { size_ms, offset_ms: 0 });
         root = Node::Stage { inputs: vec![root], spec: Box::new(StageSpec::Aggregate(spec)) };
     }
-    let sink = SinkSpec { table: "out".into(), connector: SinkConnector::Collect, schema: root.schema().clone() };
+    let sink = SinkSpec {
+        table: "out".into(),
+        connector: SinkConnector::Collect,
+        schema: root.schema().clone(),
+        changelog: false,
+    };
     JobPlan { pipelines: vec![Pipeline { root, sink }], config: Config::default() }
 }
 

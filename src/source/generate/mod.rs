@@ -7,7 +7,8 @@ mod nexmark;
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::Schema;
 
 use super::aside::numbered;
 use super::{BlockStats, Extent, Position, Split, Wake};
@@ -48,6 +49,20 @@ pub(super) fn datagen(scan: &ScanSpec, spec: &DatagenSpec) -> GeneratedSplit {
 pub(super) fn nexmark(scan: &ScanSpec, spec: &NexmarkSpec) -> Result<GeneratedSplit> {
     let generator = Box::new(Nexmark::new(scan, spec)?);
     Ok(GeneratedSplit::new("<nexmark>", spec.events, spec.pace, generator))
+}
+
+/// One row without columns.
+pub(super) fn one_row() -> GeneratedSplit {
+    GeneratedSplit::new("<values>", Some(1), None, Box::new(OneRow))
+}
+
+struct OneRow;
+
+impl Generator for OneRow {
+    fn rows(&self, _first: u64, count: usize) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        Ok(RecordBatch::try_new_with_options(Schema::empty().into(), Vec::new(), &options)?)
+    }
 }
 
 fn now_ms() -> i64 {

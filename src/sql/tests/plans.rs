@@ -59,6 +59,37 @@ fn the_same_aggregate_is_computed_once() {
 }
 
 #[test]
+fn aggregates_that_fix_something_else_are_others() {
+    let text = explain(&plan_of(&format!(
+        "SELECT LISTAGG(k), LISTAGG(k, ','), LISTAGG(k, '''|'), PERCENTILE(v, 0.5), PERCENTILE(v, ARRAY[0.5, 1]), \
+         ARRAY_AGG(v), ARRAY_AGG(v) IGNORE NULLS, HISTOGRAM(v, 0, 10, 2), COLLECT(DISTINCT k) {TUMBLE} \
+         GROUP BY window_start, window_end"
+    )));
+    for call in [
+        "listagg$0 = LISTAGG(k, ','), listagg$1 = LISTAGG(k, '''|'), ",
+        "= PERCENTILE(v, 0.5), ",
+        "= PERCENTILE(v, ARRAY[0.5, 1]), ",
+        "= ARRAY_AGG(v), ",
+        "= ARRAY_AGG(v) IGNORE NULLS, ",
+        "= HISTOGRAM(v, 0, 10, 2), ",
+        "= COLLECT(DISTINCT k)",
+    ] {
+        assert!(text.contains(call), "{call}: {text}");
+    }
+}
+
+#[test]
+fn an_order_without_effect_is_a_warning() {
+    let script = with_tables(&format!(
+        "SELECT ARRAY_AGG(v ORDER BY ts), ARRAY_AGG(v ORDER BY k), JSON_ARRAYAGG(v) WITHIN GROUP (ORDER BY v) {TUMBLE} \
+         GROUP BY window_start, window_end"
+    ))
+    .unwrap();
+    assert_eq!(script.warnings.len(), 2, "{:?}", script.warnings);
+    assert!(script.warnings[0].contains("the ORDER BY in ARRAY_AGG has no effect"));
+}
+
+#[test]
 fn named_and_positional_arguments_mean_the_same() {
     let group = "GROUP BY window_start, window_end";
     let named = plan_of(&format!(

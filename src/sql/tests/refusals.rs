@@ -221,10 +221,16 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ),
         ("SELECT «LAG(v, v) OVER (ORDER BY ts) FROM src".to_string(), "LAG with an offset"),
         (
-            format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS ((«k), ())"),
-            "GROUPING SETS",
+            format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS («ROLLUP (k), ())"),
+            "ROLLUP inside of GROUPING SETS",
         ),
-        (format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, ROLLUP («k)"), "ROLLUP"),
+        (
+            format!("SELECT k {tumble} GROUP BY GROUPING SETS ((«window_start, window_end, k), (k))"),
+            "GROUP BY without a window",
+        ),
+        ("SELECT k FROM src, LATERAL «TABLE(f(k)) AS t (x)".to_string(), "LATERAL TABLE(…)"),
+        ("SELECT k FROM src, LATERAL («SELECT 1)".to_string(), "LATERAL (SELECT …)"),
+        ("SELECT k FROM src INTERSECT «SELECT k FROM plain".to_string(), "INTERSECT"),
         (
             "SELECT k, COUNT(*) FROM src GROUP BY k, «TUMBLE(ts, INTERVAL '1' SECOND)".to_string(),
             "legacy group window TUMBLE",
@@ -242,9 +248,8 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
             "SELECT «CURRENT_WATERMARK(ts) FROM (SELECT * FROM src UNION ALL SELECT * FROM src)".to_string(),
             "CURRENT_WATERMARK",
         ),
-        ("SELECT «JSON_OBJECTAGG(KEY k VALUE v) FROM src".to_string(), "JSON_OBJECTAGG"),
         ("SELECT «JSON_VALUE(k, '$.a[?(@.b)]') FROM src".to_string(), "a filter [?(…)] in a JSON path"),
-        ("SELECT CAST(k AS «MULTISET<INT>) FROM src".to_string(), "MULTISET"),
+        ("SELECT CAST(k AS «VARIANT) FROM src".to_string(), "VARIANT"),
         ("«SHOW PARTITIONS src".to_string(), "SHOW PARTITIONS"),
         ("ALTER TABLE src «ADD (n INT)".to_string(), "ALTER TABLE … ADD"),
         ("«CREATE FUNCTION f AS 'a.b'".to_string(), "CREATE FUNCTION"),
@@ -255,9 +260,7 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ),
         ("CREATE TABLE x (a INT, t TIME(0)) PARTITIONED BY («t)".to_string(), "the type TIME(0) of the partition key"),
         ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
-        ("INSERT INTO results «VALUES ('a')".to_string(), "VALUES"),
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
-        ("«SELECT 1".to_string(), "SELECT without FROM"),
         (
             "SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
             "SESSION without",
@@ -266,6 +269,31 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
     ];
     for (query, message) in cases {
         check(&query, Unsupported, message, "");
+    }
+}
+
+#[test]
+fn sets_values_and_elements_are_checked() {
+    let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let cases = [
+        (format!("SELECT k, GROUPING(«v) {tumble} GROUP BY window_start, window_end, ROLLUP (k)"), "no expression of"),
+        ("SELECT «GROUPING(k) FROM src".to_string(), "GROUPING has no place in SELECT"),
+        (
+            format!("SELECT k {tumble} GROUP BY window_start, window_end, CUBE («k, v, k, v, k, v, k, v, k, v, k)"),
+            "more than 1024 grouping sets",
+        ),
+        ("SELECT 1 WHERE «TRUE".to_string(), "WHERE needs a FROM"),
+        ("SELECT «*".to_string(), "needs a FROM"),
+        ("VALUES (1, 'a'), («2)".to_string(), "rows 1 and 2 of VALUES have 2 and 1 columns"),
+        ("VALUES (1), («'a')".to_string(), "column 1 of VALUES is INT NOT NULL in the rows before and CHAR(1)"),
+        ("VALUES (1), («NULL)".to_string(), "a bare NULL"),
+        ("SELECT k FROM src CROSS JOIN UNNEST(«k) AS u (x)".to_string(), "an ARRAY or a MAP, not STRING"),
+        ("SELECT k FROM src RIGHT JOIN «UNNEST(ARRAY[1]) AS u (x) ON TRUE".to_string(), "CROSS, INNER or LEFT JOIN"),
+        ("SELECT k FROM src LEFT JOIN «UNNEST(ARRAY[1]) AS u (x)".to_string(), "needs a condition"),
+        ("SELECT k FROM src CROSS JOIN UNNEST(ARRAY[1]) AS u («x, y)".to_string(), "2 names for the 1 columns of u"),
+    ];
+    for (query, message) in cases {
+        check(&query, Script, message, "");
     }
 }
 
@@ -373,6 +401,51 @@ fn two_event_time_columns_for_one_sink_are_refused() {
     let query = "SELECT k, ts, window_time FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     check(&format!("{insert} «{query}"), Script, "ts, window_time", "CAST(window_time AS TIMESTAMP(3))");
     check(&format!("{insert} «SELECT k, ts, ts AS again FROM src"), Script, "ts, again", "CAST(again");
+}
+
+#[test]
+fn calls_of_aggregates_are_checked() {
+    let count = "SELECT k, window_start, window_end, COUNT(*)";
+    let query = |window: &str, call: &str| {
+        windowed(&format!(
+            "{window}(TABLE src, DESCRIPTOR(ts), {})",
+            match window {
+                "HOP" | "CUMULATE" => "INTERVAL '1' SECOND, INTERVAL '2' SECOND",
+                _ => "INTERVAL '1' SECOND",
+            }
+        ))
+        .replace(count, &format!("SELECT k, window_start, window_end, {call}"))
+        .replace("INSERT INTO results ", "")
+    };
+    for (call, message, remedy) in [
+        ("«COUNT(k, v)", "COUNT takes one column", "COUNT(*) FILTER"),
+        ("«LISTAGG(v)", "LISTAGG takes a STRING argument, got INT", "cast"),
+        ("«LISTAGG(k, k)", "is a literal", "LISTAGG(s, ', ')"),
+        ("«LISTAGG(k) WITHIN GROUP (ORDER BY v)", "no WITHIN GROUP", "order"),
+        ("«FIRST_VALUE(v) RESPECT NULLS", "neither IGNORE NULLS nor RESPECT NULLS", "passes over"),
+        ("«ARRAY_AGG(v LIMIT 3)", "takes no 'LIMIT 3'", ""),
+        ("«PERCENTILE(v, 1.5)", "fractions from 0 to 1, got 1.5", "0.95"),
+        ("«PERCENTILE(v, v)", "constant numbers", "PERCENTILE(x, 0.95)"),
+        ("«PERCENTILE(v, ARRAY[0.5, CAST(NULL AS DOUBLE)])", "constant numbers", "ARRAY[0.5, 0.95]"),
+        ("«PERCENTILE(v)", "a value and a fraction", "PERCENTILE(x, 0.5)"),
+        ("«PERCENTILE(k, 0.5)", "takes a numeric argument", "cast"),
+        ("«PERCENTILE(v, 0.5, 0.5)", "weight of PERCENTILE is an integer", ""),
+        ("«APPROX_PERCENTILE(v, 0.5, v)", "takes a value and a fraction", ""),
+        ("«HISTOGRAM(v, 10, 0, 5)", "a lowest bound below its highest, got 10 and 0", ""),
+        ("«HISTOGRAM(v, 0, 10, 0)", "from 1 to 10000 bins, got 0", ""),
+        ("«HISTOGRAM(v, 0, 10)", "how many bins", "HISTOGRAM(x, 0, 100, 10)"),
+        ("«JSON_OBJECTAGG(KEY v VALUE k)", "the key of JSON_OBJECTAGG is a string, not INT", "CAST"),
+        ("«JSON_ARRAYAGG(CAST(ts AS DATE))", "JSON has no form for DATE", "CAST"),
+    ] {
+        check(&query("TUMBLE", call), Script, message, remedy);
+    }
+    for (window, call) in [("HOP", "«FIRST_VALUE(v)"), ("CUMULATE", "«LAST_VALUE(v)"), ("HOP", "«JSON_ARRAYAGG(v)")]
+    {
+        let message = format!("cannot be computed in the windows of {window}");
+        check(&query(window, call), Script, &message, "filter by window_start");
+    }
+    let approximate = query("TUMBLE", "«APPROX_COUNT_DISTINCT(v)");
+    check(&format!("SET 'execution.runtime-mode' = 'streaming'; {approximate}"), Script, "streaming mode", "DISTINCT");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use arrow::datatypes::TimestampMillisecondType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::*;
-use crate::aggregate::{AggregateCall, AggregateKind, resolve};
+use crate::aggregate::{AggregateCall, AggregateKind, Setting, resolve};
 use crate::batch::Mark;
 use crate::state::hash_keys;
 use crate::time::WatermarkStart;
@@ -70,9 +70,11 @@ fn input(zoned: bool) -> Schema {
 /// `name(column)`; no column is `COUNT(*)`.
 pub(super) fn call(name: &str, column: Option<usize>) -> AggregateCall {
     let (distinct, name) = name.strip_prefix("DISTINCT ").map_or((false, name), |name| (true, name));
-    let input = column.map(|column| input(false).fields[column].data_type.clone());
-    let (kind, output) = resolve(name, input.as_slice(), distinct).unwrap();
-    AggregateCall { kind, distinct, args: column.into_iter().collect(), filter: None, input, output }
+    let args: Vec<usize> = column.into_iter().collect();
+    let inputs: Vec<_> = args.iter().map(|&column| input(false).fields[column].data_type.clone()).collect();
+    let setting = if name == "LISTAGG" { Setting::Separator(",".to_string()) } else { Setting::None };
+    let (kind, output) = resolve(name, &inputs, distinct, &setting).unwrap();
+    AggregateCall { kind, distinct, args, filter: None, inputs, setting, output }
 }
 
 pub(super) fn filtered(name: &str, column: Option<usize>) -> AggregateCall {
@@ -103,6 +105,7 @@ pub(super) fn zoned_spec(
         aggregates: calls.to_vec(),
         input,
         schema: Schema::new(fields),
+        set: None,
         ordered: false,
     }
 }

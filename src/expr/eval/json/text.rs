@@ -55,9 +55,10 @@ pub(super) fn of(value: &Value, kind: &Type, context: &EvalContext) -> Result<Ar
                 Ok(Some(format!("[{}]", shown.join(","))))
             })
         }
-        Type::Map(_, element) => {
+        Type::Map(..) | Type::Multiset(_) => {
+            let (_, element) = kind.entries().ok_or_else(|| wrong(kind))?;
             let maps = Maps::of(&Value::Array(without_hidden(value.array())?))?;
-            let values = part(&maps.values, &element.kind)?;
+            let values = part(&maps.values, element)?;
             let keys = Value::Array(maps.keys.clone());
             let (keys, values) = (texts(&keys)?, texts(&values)?);
             build_texts(count, |row| {

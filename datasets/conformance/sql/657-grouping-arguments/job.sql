@@ -1,0 +1,26 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  k STRING, ts TIMESTAMP(3), v INT, c STRING,
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv',
+  'csv.null-literal' = ''
+);
+
+CREATE TABLE results (
+  ws TIMESTAMP(3), we TIMESTAMP(3), k STRING, c STRING, a BIGINT, b BIGINT, d BIGINT, e BIGINT, f BIGINT, h BIGINT
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT window_start, window_end, k, c, GROUPING(k), GROUPING(c), GROUPING(k, c), GROUPING_ID(c, k), GROUPING_ID(c), GROUPING_ID(k, c, k)
+FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+GROUP BY window_start, window_end, CUBE (k, c);
