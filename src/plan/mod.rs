@@ -5,6 +5,7 @@
 mod files;
 
 mod datagen;
+mod group;
 mod nexmark;
 mod over;
 mod rank;
@@ -22,6 +23,7 @@ pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,
 };
+pub use group::GroupAggregateSpec;
 pub use nexmark::{Entity, NexmarkSpec};
 pub use over::{Frame, OverCall, OverFunction, OverSpec};
 pub use rank::{RankSpec, SortKey};

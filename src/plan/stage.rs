@@ -1,6 +1,8 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{Frame, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
+use super::{
+    Frame, GroupAggregateSpec, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec,
+};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -11,6 +13,7 @@ pub enum StageSpec {
     Rank(RankSpec),
     SessionRows(SessionRowsSpec),
     KeepFirst(KeepFirstSpec),
+    Group(GroupAggregateSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -31,6 +34,8 @@ pub enum Lateness<'a> {
         /// The operator wants to know the watermark before every row, not only before those that may be late.
         every: bool,
     },
+    /// None.
+    Never,
 }
 
 impl StageSpec {
@@ -42,6 +47,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => &spec.schema,
             StageSpec::SessionRows(spec) => &spec.schema,
             StageSpec::KeepFirst(spec) => &spec.schema,
+            StageSpec::Group(spec) => &spec.schema,
         }
     }
 
@@ -54,6 +60,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => &spec.dealt_by,
             StageSpec::SessionRows(spec) => &spec.keys,
             StageSpec::KeepFirst(spec) => &spec.keys,
+            StageSpec::Group(spec) => &spec.keys,
         }
     }
 
@@ -74,6 +81,7 @@ impl StageSpec {
             StageSpec::KeepFirst(spec) => {
                 Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
             }
+            StageSpec::Group(_) => Lateness::Never,
         }
     }
 
@@ -81,7 +89,7 @@ impl StageSpec {
     pub fn set(&self) -> Option<usize> {
         match self {
             StageSpec::Aggregate(spec) => spec.set,
-            StageSpec::Over(_) | StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
+            _ => None,
         }
     }
 
@@ -93,6 +101,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => Some(&spec.window),
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
+            StageSpec::Group(_) => None,
         }
     }
 
@@ -104,6 +113,15 @@ impl StageSpec {
             StageSpec::Rank(spec) => spec.ordered,
             StageSpec::SessionRows(spec) => spec.ordered,
             StageSpec::KeepFirst(spec) => spec.ordered,
+            StageSpec::Group(spec) => spec.ordered,
+        }
+    }
+    /// Whether the operator is told where each of its rows stands among those of its block: in a column behind the
+    /// input's own.
+    pub fn wants_places(&self) -> bool {
+        match self {
+            StageSpec::Group(spec) => spec.ordered,
+            _ => false,
         }
     }
     pub fn set_ordered(&mut self) {
@@ -113,6 +131,7 @@ impl StageSpec {
             StageSpec::Rank(spec) => spec.ordered = true,
             StageSpec::SessionRows(spec) => spec.ordered = true,
             StageSpec::KeepFirst(spec) => spec.ordered = true,
+            StageSpec::Group(spec) => spec.ordered = true,
         }
     }
 }

@@ -286,6 +286,7 @@ fn is_number(rel: &Rel, column: ColumnId) -> bool {
         | Rel::Window { .. }
         | Rel::Aggregate(_)
         | Rel::Over(_)
+        | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
         | Rel::Unnest(_) => false,
@@ -325,6 +326,7 @@ fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
         | Rel::Window { .. }
         | Rel::Aggregate(_)
         | Rel::Over(_)
+        | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
         | Rel::Unnest(_) => Ok(()),
@@ -355,7 +357,7 @@ impl Arena {
             // Rows that it takes behind the watermark say so.
             Rel::Over(over) => self.is_past(&over.input, time),
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),
-            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::OneRow => false,
+            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => false,
         }
     }
 }

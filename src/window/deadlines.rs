@@ -34,6 +34,7 @@ enum Kind {
     RowTime {
         every: bool,
     },
+    Never,
 }
 
 impl Deadlines {
@@ -44,6 +45,9 @@ impl Deadlines {
             Lateness::Windows { window, time, zone } => (window, time, zone),
             Lateness::RowTime { time, every } => {
                 return Ok(Deadlines { kind: Kind::RowTime { every }, time, scale: Scale::new(None)?, in_zone: false });
+            }
+            Lateness::Never => {
+                return Ok(Deadlines { kind: Kind::Never, time: 0, scale: Scale::new(None)?, in_zone: false });
             }
         };
         let kind = match (window, grid_of(window)?) {
@@ -67,6 +71,7 @@ impl Deadlines {
             // The rows' own windows decide; their ends are not known from a time.
             Kind::Attached(_) | Kind::RowTime { every: true } => return true,
             Kind::RowTime { every: false } => lowest_time.saturating_add(1),
+            Kind::Never => return false,
             Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
             // No window that holds an instant ends before it, whatever the zone does to its clocks.
             Kind::Grid(_) | Kind::Session { .. } => lowest_time,
@@ -80,6 +85,7 @@ impl Deadlines {
     /// Internal if the time column is missing or of another type, data if it has NULLs.
     pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
         match self.kind {
+            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
             Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
             Kind::RowTime { every: true } => out.resize(out.len() + rows.num_rows(), i64::MIN),
@@ -108,7 +114,7 @@ impl Deadlines {
     /// # Errors
     /// As [`Deadlines::of`].
     pub fn last_ends(&mut self, rows: &RecordBatch) -> Result<Vec<i64>> {
-        if matches!(self.kind, Kind::Attached(_) | Kind::RowTime { every: true }) {
+        if matches!(self.kind, Kind::Attached(_) | Kind::Never | Kind::RowTime { every: true }) {
             return Ok(Vec::new());
         }
         let times = local_times(rows, self.time, &mut self.scale)?;
@@ -118,7 +124,7 @@ impl Deadlines {
             }
             Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
             Kind::RowTime { .. } => times.iter().map(|&time| time.saturating_add(1)).collect(),
-            Kind::Attached(_) => Vec::new(),
+            Kind::Attached(_) | Kind::Never => Vec::new(),
         })
     }
 }
