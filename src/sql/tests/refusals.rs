@@ -188,7 +188,8 @@ fn over_says_what_flink_refuses_too() {
         ("«LAG(v, 1, 'x') OVER (ORDER BY ts)", "default of", "CAST"),
         ("«ABS(v) OVER (ORDER BY ts)", "no aggregate function", ""),
         ("SUM(«SUM(v) OVER (ORDER BY ts)) OVER (ORDER BY ts)", "no place", "subquery"),
-        ("«ROW_NUMBER()", "needs a window", "OVER"),
+        ("«ROW_NUMBER()", "needs OVER", "PARTITION BY"),
+        ("«LAG(v)", "needs a window", "OVER"),
         ("CURRENT_WATERMARK(«v)", "takes an event-time column", "WATERMARK"),
     ];
     for (item, message, remedy) in cases {
