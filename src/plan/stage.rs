@@ -1,12 +1,16 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{GroupAggregateSpec, JoinSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
+use super::{
+    Frame, GroupAggregateSpec, JoinSpec, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec,
+    WindowSpec,
+};
 use crate::types::Schema;
 
 /// What a stateful operator does.
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Over(OverSpec),
     Rank(RankSpec),
     SessionRows(SessionRowsSpec),
     KeepFirst(KeepFirstSpec),
@@ -25,6 +29,13 @@ pub enum Lateness<'a> {
         /// The zone on whose clock windows are cut, where that makes a difference.
         zone: Option<&'a str>,
     },
+    /// Those whose time the watermark has reached, unless the operator still takes them for their key.
+    RowTime {
+        /// Input column with the event time.
+        time: usize,
+        /// The operator wants to know the watermark before every row, not only before those that may be late.
+        every: bool,
+    },
     /// None.
     Never,
 }
@@ -34,6 +45,7 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Over(spec) => &spec.schema,
             StageSpec::Rank(spec) => &spec.schema,
             StageSpec::SessionRows(spec) => &spec.schema,
             StageSpec::KeepFirst(spec) => &spec.schema,
@@ -47,6 +59,7 @@ impl StageSpec {
     pub fn keys(&self, side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Over(spec) => &spec.keys,
             StageSpec::Rank(spec) => &spec.dealt_by,
             StageSpec::SessionRows(spec) => &spec.keys,
             StageSpec::KeepFirst(spec) => &spec.keys,
@@ -59,6 +72,10 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            // When the state of a key was cleared depends on the watermark before its rows.
+            StageSpec::Over(spec) => {
+                Lateness::RowTime { time: spec.time, every: matches!(spec.frame, Frame::Range(Some(_))) }
             }
             // The rows' own windows decide; no time column is looked at.
             StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
@@ -90,6 +107,7 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Over(_) => None,
             StageSpec::Rank(spec) => Some(&spec.window),
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
@@ -102,6 +120,7 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Over(_) => true,
             StageSpec::Rank(spec) => spec.ordered,
             StageSpec::SessionRows(spec) => spec.ordered,
             StageSpec::KeepFirst(spec) => spec.ordered,
@@ -120,6 +139,7 @@ impl StageSpec {
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Over(_) => {}
             StageSpec::Rank(spec) => spec.ordered = true,
             StageSpec::SessionRows(spec) => spec.ordered = true,
             StageSpec::KeepFirst(spec) => spec.ordered = true,

@@ -11,6 +11,7 @@ use super::catalog::Catalog;
 use super::grouping::Grouping;
 use super::interval::{self, IntervalValue};
 use super::logical::{Arena, Call, ColumnId};
+use super::over::Overs;
 use super::query::CommonTable;
 use super::rank::RankCall;
 use super::scope::Scope;
@@ -45,6 +46,8 @@ pub(super) struct Context<'s> {
     pub clause: &'static str,
     /// The aggregate calls met so far; `None` where aggregates have no place.
     pub calls: Option<&'s mut Vec<Call>>,
+    /// The windows of OVER; `None` where OVER has no place.
+    pub overs: Option<&'s mut Overs>,
     /// The groups that GROUPING() may name; `None` where it has no place.
     pub grouping: Option<&'s Grouping>,
     /// The calls of ROW_NUMBER met so far; `None` where they have no place.
@@ -55,7 +58,16 @@ pub(super) struct Context<'s> {
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, outer: None, clause, calls: None, grouping: None, ranks: None, places: Vec::new() }
+        Context {
+            scope,
+            outer: None,
+            clause,
+            calls: None,
+            overs: None,
+            grouping: None,
+            ranks: None,
+            places: Vec::new(),
+        }
     }
 }
 

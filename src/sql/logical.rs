@@ -12,7 +12,7 @@ use super::rank::Rank;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
-use crate::plan::{JoinKind, WindowSpec};
+use crate::plan::{Frame, JoinKind, OverFunction, WindowSpec};
 use crate::types::DataType;
 
 pub(super) type ColumnId = usize;
@@ -27,6 +27,8 @@ pub(super) struct Column {
     pub rowtime: bool,
     /// The part it plays in a window.
     pub window: Option<(WindowId, Role)>,
+    /// Of an event time that rows bring from a table: the column with the watermark before them.
+    pub current: Option<ColumnId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +62,7 @@ pub(super) struct Arena {
 
 impl Arena {
     pub(super) fn add(&mut self, name: impl Into<String>, data_type: DataType, rowtime: bool) -> ColumnId {
-        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None });
+        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None, current: None });
         self.columns.len() - 1
     }
     pub(super) fn expr(&self, id: ColumnId) -> Expr {
@@ -74,6 +76,8 @@ pub(super) enum Rel {
     Scan {
         table: Rc<Table>,
         columns: Vec<ColumnId>,
+        /// The watermark before each row, of a table that has one.
+        current: Option<ColumnId>,
     },
     Filter {
         input: Box<Rel>,
@@ -100,6 +104,8 @@ pub(super) enum Rel {
     },
     Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
+    /// Adds columns to those of the input.
+    Over(Box<Over>),
     /// ROW_NUMBER: adds the number.
     Rank(Box<Rank>),
     Group(Box<GroupAggregate>),
@@ -212,6 +218,26 @@ impl Call {
     }
 }
 
+/// Aggregates over the rows before each row.
+#[derive(Debug, Clone)]
+pub(super) struct Over {
+    pub input: Rel,
+    pub keys: Vec<Expr>,
+    pub time: Expr,
+    pub frame: Frame,
+    pub calls: Vec<OverColumn>,
+}
+
+/// A function of OVER over expressions of the input.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OverColumn {
+    pub column: ColumnId,
+    pub function: OverFunction,
+    pub distinct: bool,
+    pub args: Vec<Expr>,
+    pub output: DataType,
+}
+
 impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
@@ -219,6 +245,7 @@ impl Rel {
             Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::Rank(_) | Rel::OneRow | Rel::Join(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
             Rel::Unnest(unnest) => unnest.input.open_window(),
+            Rel::Over(over) => over.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
         }
@@ -226,7 +253,7 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Over(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Expand { input, .. }
@@ -275,6 +302,7 @@ impl Rel {
             | Rel::Window { input, .. } => input.table(),
             Rel::Unnest(unnest) => unnest.input.table(),
             Rel::Rank(rank) => rank.input.table(),
+            Rel::Over(over) => over.input.table(),
             Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } | Rel::OneRow | Rel::Join(_) => None,
         }
     }
@@ -293,6 +321,7 @@ impl Rel {
                 let own = unnest.elements.contains(&id) || unnest.ordinality == Some(id);
                 own || unnest.input.has(id, arena)
             }
+            Rel::Over(over) => over.calls.iter().any(|call| call.column == id) || over.input.has(id, arena),
             Rel::Rank(rank) => rank.column == id || rank.input.has(id, arena),
             Rel::Aggregate(aggregate) => {
                 arena.windows[aggregate.output].columns().contains(&Some(id))

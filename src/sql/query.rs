@@ -12,6 +12,7 @@ use sqlparser::ast::{
 use super::binder::{Binder, Context, located};
 use super::catalog::{Entry, Table};
 use super::logical::{ColumnId, Rel, Role, Window};
+use super::over::Overs;
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
@@ -280,9 +281,6 @@ impl Binder<'_> {
                 None => error.at_place(place_of(select.span()).unwrap_or_default()),
             })
         };
-        if !select.named_window.is_empty() {
-            return refuse("OVER (the WINDOW clause)", None);
-        }
         let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
         if let Some(qualify) = select.qualify.as_ref().filter(|_| grouped || select.having.is_some()) {
             return refuse("QUALIFY beside GROUP BY", Some(qualify));
@@ -308,6 +306,7 @@ impl Binder<'_> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         let (mut calls, mut ranks) = (Vec::new(), Vec::new());
+        let mut overs = Overs::new(&select.named_window)?;
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
@@ -324,6 +323,7 @@ impl Binder<'_> {
             let (ast, alias) = item_parts(item)?;
             let mut context = Context::new(&input.scope, "SELECT");
             context.calls = Some(&mut calls);
+            context.overs = Some(&mut overs);
             context.ranks = Some(&mut ranks);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
@@ -347,8 +347,9 @@ impl Binder<'_> {
             None => None,
             Some(ast) => Some((ast, self.qualify(ast, &input.scope, &scope, &mut ranks)?)),
         };
+        overs.check_ranks(&ranks)?;
         let rel = ranks.into_iter().fold(input.rel, |rel, call| self.rank(rel, call));
-        let relation = Relation::projected(rel, defined, scope);
+        let relation = Relation::projected(self.with_overs(rel, overs)?, defined, scope);
         match qualified {
             None => Ok(relation),
             Some((ast, predicate)) => self.filter(relation, predicate).map_err(|error| located(error, ast)),
@@ -469,7 +470,14 @@ impl Binder<'_> {
             ids.push(id);
             scope.columns.push(Named { qualifier: None, name: column.name.clone(), id });
         }
-        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids }, scope })
+        let current = time.map(|time| {
+            let local = matches!(table.columns[time].data_type.kind, Type::TimestampLtz(_));
+            let kind = if local { Type::TimestampLtz(3) } else { Type::Timestamp(3) };
+            let current = self.arena.add("CURRENT_WATERMARK", kind.nullable(), false);
+            self.arena.columns[ids[time]].current = Some(current);
+            current
+        });
+        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids, current }, scope })
     }
 }
 

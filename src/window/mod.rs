@@ -32,6 +32,7 @@ mod kept;
 mod merge_order;
 mod order;
 mod output;
+mod over;
 mod rank;
 mod rows;
 mod session;
@@ -60,6 +61,8 @@ pub struct Emitted {
     pub time: i64,
     /// The time of each row where they differ, ascending; else empty.
     pub times: Vec<i64>,
+    /// The watermark before each row that comes too late for its own event time; empty if there are no such rows.
+    pub before: Vec<Option<i64>>,
 }
 
 impl Emitted {
@@ -67,7 +70,7 @@ impl Emitted {
     pub fn of(rows: RecordBatch, times: Vec<i64>) -> Self {
         let time = times.first().copied().unwrap_or(i64::MIN);
         let times = if times.last() == Some(&time) { Vec::new() } else { times };
-        Emitted { rows, time, times }
+        Emitted { rows, time, times, before: Vec::new() }
     }
 }
 
@@ -102,6 +105,7 @@ pub trait WindowOperator {
 pub fn operator(spec: &StageSpec, context: &EvalContext) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Over(spec) => Ok(Box::new(over::OverOperator::new(spec)?)),
         StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
         StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
         StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),

@@ -186,7 +186,7 @@ impl WindowJoin {
         if kept.len() == 0 {
             return Ok(());
         }
-        emit(Emitted { rows: self.pairs.rows(&kept, &gather)?, time: end, times: Vec::new() })
+        emit(Emitted { rows: self.pairs.rows(&kept, &gather)?, time: end, times: Vec::new(), before: Vec::new() })
     }
 }
 
