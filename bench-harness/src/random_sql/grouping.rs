@@ -49,10 +49,7 @@ impl Groups {
     }
 
     fn selected(&self) -> Vec<String> {
-        let name = |(text, column): &(String, Column)| {
-            if *text == column.name { text.clone() } else { format!("{text} AS {}", column.name) }
-        };
-        self.keys.iter().map(name).collect()
+        self.keys.iter().map(aliased).collect()
     }
 
     fn key_texts(&self) -> Vec<String> {
@@ -63,21 +60,29 @@ impl Groups {
         self.calls.iter().enumerate().map(|(i, call)| format!("{} AS {prefix}{i}", call.name)).collect()
     }
 
-    fn columns(&self, between: Vec<Column>, prefix: &str) -> Vec<Column> {
+    fn columns(&self, between: &[(String, Column)], prefix: &str) -> Vec<Column> {
         let keys = self.keys.iter().map(|(_, column)| column.clone());
-        let calls = self.calls.iter().enumerate().map(|(i, call)| Column { name: format!("{prefix}{i}"), ..call.clone() });
-        keys.chain(between).chain(calls).collect()
+        let calls =
+            self.calls.iter().enumerate().map(|(i, call)| Column { name: format!("{prefix}{i}"), ..call.clone() });
+        keys.chain(between.iter().map(|(_, column)| column.clone())).chain(calls).collect()
     }
 }
 
-/// Which columns of the window a query gives.
-fn bounds(rows: &Relation, with_time: bool) -> Vec<Column> {
+/// Which columns of the window a query gives. With the time, another window may follow, so the bounds get other names.
+fn bounds(rows: &Relation, with_time: bool) -> Vec<(String, Column)> {
     let time = rows.time.as_ref().and_then(|time| rows.column(time)).map_or(Type::Time, |column| column.sql_type);
-    let mut columns = vec![Column::new("window_start", Type::Time), Column::new("window_end", Type::Time)];
+    let bound = |name: &str, alias: &str| (name.to_string(), Column::new(alias, Type::Time));
     if with_time {
-        columns.push(Column::new("window_time", time));
+        let time = ("window_time".to_string(), Column::new("window_time", time));
+        vec![bound("window_start", "ws"), bound("window_end", "we"), time]
+    } else {
+        vec![bound("window_start", "window_start"), bound("window_end", "window_end")]
     }
-    columns
+}
+
+/// `name AS alias`, where they differ.
+fn aliased((text, column): &(String, Column)) -> String {
+    if *text == column.name { text.clone() } else { format!("{text} AS {}", column.name) }
 }
 
 /// An aggregation of any window; `with_time` gives `window_time` too, and no two columns may have one name then.
@@ -107,19 +112,22 @@ pub fn twice(script: &mut Script, first: &Relation, second: &Relation) -> Query 
     Query { text: format!("{}\nUNION ALL\n{}", left.text, right.text), relation }
 }
 
+fn start_name(with_time: bool) -> String {
+    if with_time { "ws" } else { "window_start" }.to_string()
+}
+
 fn over(rows: &Relation, window: &Window, groups: &Groups, with_time: bool, prefix: &str) -> Query {
     let between = bounds(rows, with_time);
-    let names: Vec<String> = between.iter().map(|column| column.name.clone()).collect();
-    let select = [groups.selected(), names.clone(), groups.call_texts(prefix)].concat().join(", ");
+    let names: Vec<String> = between.iter().map(|(text, _)| text.clone()).collect();
+    let times: Vec<String> = between.iter().map(aliased).collect();
+    let select = [groups.selected(), times, groups.call_texts(prefix)].concat().join(", ");
     let by = [groups.key_texts(), names].concat().join(", ");
-    let text =
-        format!("SELECT {select}\nFROM {}{}\nGROUP BY {by}{}", window.text, groups.filter, groups.having);
+    let text = format!("SELECT {select}\nFROM {}{}\nGROUP BY {by}{}", window.text, groups.filter, groups.having);
     let mut unique: Vec<String> = groups.keys.iter().map(|(_, column)| column.name.clone()).collect();
-    // an expression may be told apart by its value, but two keys of it may not
-    unique.push("window_start".to_string());
+    unique.push(start_name(with_time));
     let relation = Relation {
         name: String::new(),
-        columns: groups.columns(between, prefix),
+        columns: groups.columns(&between, prefix),
         time: with_time.then(|| "window_time".to_string()),
         ordered: false,
         unique,
@@ -136,8 +144,8 @@ fn grouping_sets(
     prefix: &str,
 ) -> Query {
     script.feature("grouping-sets");
-    let between = bounds(rows, with_time);
-    let names: Vec<String> = between.iter().map(|column| column.name.clone()).collect();
+    let mut between = bounds(rows, with_time);
+    let names: Vec<String> = between.iter().map(|(text, _)| text.clone()).collect();
     let keys = groups.key_texts();
     let all = keys.join(", ");
     let single: Vec<String> = keys.iter().map(|key| format!("({key})")).collect();
@@ -147,8 +155,9 @@ fn grouping_sets(
         2 => format!("GROUPING SETS ({}, ())", single.join(", ")),
         _ => format!("GROUPING SETS (({all}), ())"),
     };
-    let id = format!("GROUPING_ID({all}) AS gid");
-    let select = [groups.selected(), names.clone(), vec![id], groups.call_texts(prefix)].concat().join(", ");
+    between.push((format!("GROUPING_ID({all})"), Column::new("gid", Type::Bigint)));
+    let times: Vec<String> = between.iter().map(aliased).collect();
+    let select = [groups.selected(), times, groups.call_texts(prefix)].concat().join(", ");
     let text = format!(
         "SELECT {select}\nFROM {}{}\nGROUP BY {}, {sets}{}",
         window.text,
@@ -156,13 +165,11 @@ fn grouping_sets(
         names.join(", "),
         groups.having
     );
-    let mut between = between;
-    between.push(Column::new("gid", Type::Bigint));
     let mut unique: Vec<String> = keys;
-    unique.extend(["gid".to_string(), "window_start".to_string()]);
+    unique.extend(["gid".to_string(), start_name(with_time)]);
     let relation = Relation {
         name: String::new(),
-        columns: groups.columns(between, prefix),
+        columns: groups.columns(&between, prefix),
         time: with_time.then(|| "window_time".to_string()),
         ordered: false,
         unique,
@@ -176,17 +183,19 @@ pub fn legacy(script: &mut Script, rows: &Relation) -> Query {
     let window = Legacy::draw(&mut script.draw, &script.clock, rows);
     let groups = Groups::draw(script, rows, window.place, None);
     let (function, arguments) = (window.function, &window.arguments);
-    let mut between = vec![Column::new("ws", Type::Time), Column::new("we", Type::Time)];
-    let mut parts = vec![format!("{function}_START({arguments}) AS ws"), format!("{function}_END({arguments}) AS we")];
+    let mut between = vec![
+        (format!("{function}_START({arguments})"), Column::new("ws", Type::Time)),
+        (format!("{function}_END({arguments})"), Column::new("we", Type::Time)),
+    ];
     if script.draw.chance(40) {
-        let time = bounds(rows, true).pop().map_or(Type::Time, |column| column.sql_type);
-        between.push(Column::new("rt", time));
-        parts.push(format!("{function}_ROWTIME({arguments}) AS rt"));
+        let time = bounds(rows, true).pop().map_or(Type::Time, |(_, column)| column.sql_type);
+        between.push((format!("{function}_ROWTIME({arguments})"), Column::new("rt", time)));
     }
+    let parts = between.iter().map(aliased).collect();
     let select = [groups.selected(), parts, groups.call_texts("a")].concat().join(", ");
     let by = [groups.key_texts(), vec![format!("{function}({arguments})")]].concat().join(", ");
     let text = format!("SELECT {select}\nFROM {}{}\nGROUP BY {by}{}", rows.name, groups.filter, groups.having);
-    let columns = groups.columns(between, "a");
+    let columns = groups.columns(&between, "a");
     Query { text, relation: Relation { name: String::new(), columns, time: None, ordered: false, unique: Vec::new() } }
 }
 
@@ -205,8 +214,9 @@ pub fn updating(script: &mut Script, rows: &Relation) -> Query {
     let by = [groups.key_texts(), start].concat();
     let by = if by.is_empty() { String::new() } else { format!("\nGROUP BY {}", by.join(", ")) };
     let text = format!("SELECT {select}\nFROM {from}{}{by}{}", groups.filter, groups.having);
-    let between = if start_only { vec![Column::new("window_start", Type::Time)] } else { Vec::new() };
-    let columns = groups.columns(between, "a");
+    let start = Column::new("window_start", Type::Time);
+    let between = if start_only { vec![(start.name.clone(), start)] } else { Vec::new() };
+    let columns = groups.columns(&between, "a");
     let relation = Relation { name: String::new(), columns, time: None, ordered: false, unique: Vec::new() };
     let query = Query { text, relation };
     if script.draw.chance(25) { again(script, query) } else { query }

@@ -48,7 +48,10 @@ fn condition(script: &mut Script) -> String {
     parts.extend(["L.window_start = R.window_start".to_string(), "L.window_end = R.window_end".to_string()]);
     if script.draw.chance(35) {
         script.feature("residual-condition");
-        parts.push((*script.draw.pick(&["L.v < R.v", "L.v + R.v > 5", "L.id <> R.id", "R.v > 3", "L.v IS NOT NULL"])).to_string());
+        parts.push(
+            (*script.draw.pick(&["L.v < R.v", "L.v + R.v > 5", "L.id <> R.id", "R.v > 3", "L.v IS NOT NULL"]))
+                .to_string(),
+        );
     }
     parts.join(" AND ")
 }
@@ -97,8 +100,7 @@ fn result(columns: Vec<Column>, text: String) -> Query {
 pub fn union_first(script: &mut Script) -> Query {
     script.feature("union-all");
     let (left, right) = (script.table(false), script.table(false));
-    let columns: Vec<Column> =
-        left.columns.iter().filter(|column| column.sql_type.has_order()).cloned().collect();
+    let columns: Vec<Column> = left.columns.iter().filter(|column| column.sql_type.has_order()).cloned().collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let names = names.join(", ");
     let text = format!("SELECT {names} FROM {}\nUNION ALL\nSELECT {names} FROM {}", left.name, right.name);

@@ -161,8 +161,23 @@ mod tests {
     fn every_kind_of_query_is_drawn() {
         let drawn: std::collections::BTreeSet<&str> = (0..300).flat_map(|n| draw(1, n).features).collect();
         let wanted = [
-            "TUMBLE", "HOP", "CUMULATE", "SESSION", "cascade", "changelog", "deduplication", "grouping-sets", "legacy",
-            "ltz", "over", "semi-anti", "statement-set", "top-n", "union-all", "unnest", "window-join",
+            "TUMBLE",
+            "HOP",
+            "CUMULATE",
+            "SESSION",
+            "cascade",
+            "changelog",
+            "deduplication",
+            "grouping-sets",
+            "legacy",
+            "ltz",
+            "over",
+            "semi-anti",
+            "statement-set",
+            "top-n",
+            "union-all",
+            "unnest",
+            "window-join",
         ];
         for feature in wanted {
             assert!(drawn.contains(feature), "{feature}");

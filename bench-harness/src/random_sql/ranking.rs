@@ -69,17 +69,20 @@ fn top_rows(script: &mut Script, rows: &Relation) -> Query {
     let by = partition(script, rows, window.session_keys.as_deref());
     // rows that are told apart by nothing have an order of arrival, but not one that a result may show
     let last = if rows.unique.is_empty() { "id, x".to_string() } else { rows.unique.join(", ") };
-    let number = format!("ROW_NUMBER() OVER (PARTITION BY window_start, window_end{by} ORDER BY {order}{direction}, {last})");
-    let kept = "id, k, v, rn, window_start, window_end";
+    let number =
+        format!("ROW_NUMBER() OVER (PARTITION BY window_start, window_end{by} ORDER BY {order}{direction}, {last})");
+    let shown: Vec<&str> =
+        rows.columns.iter().map(|c| c.name.as_str()).filter(|c| Some(*c) != rows.time.as_deref()).collect();
+    let shown = &shown[..shown.len().min(4)];
+    let kept = format!("{}, window_start, window_end", shown.join(", "));
     let text = if script.draw.chance(15) {
         script.feature("qualify");
-        let columns = kept.replace("rn", &format!("{number} AS rn"));
-        format!("SELECT {columns}\nFROM {}\nQUALIFY {limit}", window.text)
+        format!("SELECT {kept}, {number} AS rn\nFROM {}\nQUALIFY {limit}", window.text)
     } else {
-        format!("SELECT {kept}\nFROM (SELECT *, {number} AS rn\n  FROM {})\nWHERE {limit}", window.text)
+        format!("SELECT {kept}, rn\nFROM (SELECT *, {number} AS rn\n  FROM {})\nWHERE {limit}", window.text)
     };
-    let mut query = finish(rows, &["id", "k", "v"], &["window_start", "window_end"], None, text);
-    query.relation.columns.insert(3, Column::new("rn", Type::Bigint));
+    let mut query = finish(rows, shown, &["window_start", "window_end"], None, text);
+    query.relation.columns.push(Column::new("rn", Type::Bigint));
     query
 }
 

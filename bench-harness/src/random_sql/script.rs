@@ -128,6 +128,10 @@ impl Script {
             ));
             inserts.push_str(&format!("INSERT INTO {name}\n{};\n", query.text));
         }
-        if self.sinks.len() > 1 { format!("{text}EXECUTE STATEMENT SET BEGIN\n{inserts}END;\n") } else { text + &inserts }
+        if self.sinks.len() > 1 {
+            format!("{text}EXECUTE STATEMENT SET BEGIN\n{inserts}END;\n")
+        } else {
+            text + &inserts
+        }
     }
 }

@@ -17,22 +17,16 @@ pub struct Clock {
     pub zone: &'static str,
 }
 
-/// Begin of event times: ordinary days, a leap day, both changes of clocks in Berlin and New York, before 1970.
-const BASES: [i64; 7] = [
-    1_704_067_200_000,
-    1_709_164_780_000,
-    1_711_846_780_000,
-    1_729_990_770_000,
-    1_730_613_590_000,
-    1_625_126_407_000,
-    -30_000,
-];
+/// Begin of event times: ordinary days, a leap day, before 1970, and changes of clocks.
+const BASES: [i64; 4] = [1_704_067_200_000, 1_709_164_780_000, 1_625_126_407_000, -30_000];
+/// Before clocks go forward in Berlin and New York. Where they go back, Flink loses rows.
+const CHANGES: [i64; 2] = [1_711_846_780_000, 1_710_053_980_000];
 
 impl Clock {
     pub fn draw(draw: &mut Draw) -> Self {
         let (unit, unit_ms) = *draw.pick(&[("SECOND", 1000), ("SECOND", 1000), ("MINUTE", 60_000)]);
-        let base = *draw.pick(&BASES);
         let ltz = draw.chance(25);
+        let base = if ltz && draw.chance(40) { *draw.pick(&CHANGES) } else { *draw.pick(&BASES) };
         let zone = if ltz { *draw.pick(&["UTC", "Europe/Berlin", "America/New_York"]) } else { "UTC" };
         Clock { unit, unit_ms, base, ltz, zone }
     }

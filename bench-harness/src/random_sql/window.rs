@@ -30,9 +30,9 @@ impl Sizes {
         let step = *draw.pick(&[1, 2, 3, 5, 10]);
         let size = step * draw.between(1, 5);
         let (function, names, mut units): (_, &[&str], _) = match draw.between(0, 4) {
-            0 | 1 => ("TUMBLE", &["SIZE", "OFFSET"], vec![size]),
-            2 | 3 => ("HOP", &["SLIDE", "SIZE", "OFFSET"], vec![step, size]),
-            _ => ("CUMULATE", &["STEP", "SIZE", "OFFSET"], vec![step, size]),
+            0 | 1 => ("TUMBLE", &["SIZE", "`OFFSET`"], vec![size]),
+            2 | 3 => ("HOP", &["SLIDE", "SIZE", "`OFFSET`"], vec![step, size]),
+            _ => ("CUMULATE", &["STEP", "SIZE", "`OFFSET`"], vec![step, size]),
         };
         // around a repeated hour Flink loses rows of windows with an offset
         if draw.chance(30) && !clock.ltz {
@@ -50,8 +50,12 @@ impl Sizes {
         let time = rows.time.as_deref().unwrap_or("ts");
         let name = &rows.name;
         let text = if draw.chance(15) {
-            let sizes: Vec<String> =
-                self.names.iter().zip(&self.intervals).map(|(name, interval)| format!("{name} => {interval}")).collect();
+            let sizes: Vec<String> = self
+                .names
+                .iter()
+                .zip(&self.intervals)
+                .map(|(name, interval)| format!("{name} => {interval}"))
+                .collect();
             let sizes = sizes.join(", ");
             format!("TABLE({}(DATA => TABLE {name}, TIMECOL => DESCRIPTOR({time}), {sizes}))", self.function)
         } else {
