@@ -7,6 +7,8 @@ mod files;
 mod datagen;
 mod group;
 mod nexmark;
+mod rank;
+mod rows;
 mod stage;
 
 use crate::aggregate::AggregateCall;
@@ -22,6 +24,8 @@ pub use files::{
 };
 pub use group::GroupAggregateSpec;
 pub use nexmark::{Entity, NexmarkSpec};
+pub use rank::{RankSpec, SortKey};
+pub use rows::{KeepFirstSpec, SessionRowsSpec};
 pub use stage::{Lateness, StageSpec};
 
 /// One job: every pipeline runs at the same time, over the same order of input blocks.
@@ -49,7 +53,7 @@ pub enum Node {
         exprs: Vec<Expr>,
         schema: Schema,
     },
-    /// A window function without aggregation: each row once for each of its windows, drops nothing.
+    /// A window function without aggregation, but SESSION: each row once for each of its windows, drops nothing.
     /// Appends window_start, window_end, window_time to the input's columns.
     AssignWindows {
         input: Box<Node>,
@@ -169,6 +173,9 @@ pub struct WindowAggregateSpec {
     /// The time column is TIMESTAMP_LTZ and its windows are cut in this zone; `None`: on the column's own scale.
     pub zone: Option<String>,
     pub aggregates: Vec<AggregateCall>,
+    /// Input column with the number of the grouping set (INT), where a row comes once for each: of its copies, the one
+    /// for set 0 counts where late rows are counted.
+    pub set: Option<usize>,
     pub input: Schema,
     pub schema: Schema,
     /// Give the rows of a window in the order of their key hashes, so that the output does not

@@ -1,6 +1,6 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{GroupAggregateSpec, WindowAggregateSpec, WindowSpec};
+use super::{GroupAggregateSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -8,6 +8,9 @@ use crate::types::Schema;
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
     Group(GroupAggregateSpec),
+    Rank(RankSpec),
+    SessionRows(SessionRowsSpec),
+    KeepFirst(KeepFirstSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -31,6 +34,9 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
             StageSpec::Group(spec) => &spec.schema,
+            StageSpec::Rank(spec) => &spec.schema,
+            StageSpec::SessionRows(spec) => &spec.schema,
+            StageSpec::KeepFirst(spec) => &spec.schema,
         }
     }
 
@@ -40,6 +46,9 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
             StageSpec::Group(spec) => &spec.keys,
+            StageSpec::Rank(spec) => &spec.dealt_by,
+            StageSpec::SessionRows(spec) => &spec.keys,
+            StageSpec::KeepFirst(spec) => &spec.keys,
         }
     }
 
@@ -49,6 +58,22 @@ impl StageSpec {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
             StageSpec::Group(_) => Lateness::Never,
+            // The rows' own windows decide; no time column is looked at.
+            StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
+            StageSpec::SessionRows(spec) => {
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+            }
+            StageSpec::KeepFirst(spec) => {
+                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
+            }
+        }
+    }
+
+    /// Input column with the number of the grouping set, of which 0 stands for the row in counts.
+    pub fn set(&self) -> Option<usize> {
+        match self {
+            StageSpec::Aggregate(spec) => spec.set,
+            StageSpec::Group(_) | StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -57,6 +82,9 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
             StageSpec::Group(_) => None,
+            StageSpec::Rank(spec) => Some(&spec.window),
+            StageSpec::SessionRows(spec) => Some(&spec.window),
+            StageSpec::KeepFirst(_) => None,
         }
     }
 
@@ -65,20 +93,23 @@ impl StageSpec {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
             StageSpec::Group(spec) => spec.ordered,
+            StageSpec::Rank(spec) => spec.ordered,
+            StageSpec::SessionRows(spec) => spec.ordered,
+            StageSpec::KeepFirst(spec) => spec.ordered,
         }
     }
     /// Whether the operator is told where each of its rows stands among those of its block: in a column behind the
     /// input's own.
     pub fn wants_places(&self) -> bool {
-        match self {
-            StageSpec::Aggregate(_) => false,
-            StageSpec::Group(spec) => spec.ordered,
-        }
+        matches!(self, StageSpec::Group(spec) if spec.ordered)
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
             StageSpec::Group(spec) => spec.ordered = true,
+            StageSpec::Rank(spec) => spec.ordered = true,
+            StageSpec::SessionRows(spec) => spec.ordered = true,
+            StageSpec::KeepFirst(spec) => spec.ordered = true,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::grouping::Grouping;
 use super::interval::{self, IntervalValue};
 use super::logical::{Arena, Call, ColumnId};
 use super::query::CommonTable;
+use super::rank::RankCall;
 use super::scope::Scope;
 use super::settings::Settings;
 use super::text::place_of;
@@ -44,13 +45,15 @@ pub(super) struct Context<'s> {
     pub calls: Option<&'s mut Vec<Call>>,
     /// The groups that GROUPING() may name; `None` where it has no place.
     pub grouping: Option<&'s Grouping>,
+    /// The calls of ROW_NUMBER met so far; `None` where they have no place.
+    pub ranks: Option<&'s mut Vec<RankCall>>,
     /// Where columns were named, for messages about grouping.
     pub places: Vec<(ColumnId, Place)>,
 }
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, clause, calls: None, grouping: None, places: Vec::new() }
+        Context { scope, clause, calls: None, grouping: None, ranks: None, places: Vec::new() }
     }
 }
 

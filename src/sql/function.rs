@@ -30,6 +30,9 @@ const UNITS: &[&str] = &[
 impl Binder<'_> {
     pub(super) fn function(&mut self, function: &Function, context: &mut Context<'_>) -> Result<Expr> {
         let name = function_name(function)?;
+        if super::rank::is_rank(&name) {
+            return self.rank_call(&name, function, context);
+        }
         refuse_by_name(&name)?;
         if function.over.is_some() {
             return Err(over());
@@ -115,7 +118,7 @@ fn unknown(name: &str) -> Error {
 }
 
 fn over() -> Error {
-    Error::unsupported("OVER (aggregates over ranges of rows, ROW_NUMBER, Top-N, deduplication)")
+    Error::unsupported("OVER (aggregates over ranges of rows)")
 }
 
 fn refuse_by_name(name: &str) -> Result<()> {
@@ -134,7 +137,7 @@ fn refuse_by_name(name: &str) -> Result<()> {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
         "CURRENT_WATERMARK" | "SOURCE_WATERMARK" => Error::unsupported(name),
-        "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
+        "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
         _ => return Ok(()),
     };
     Err(error)

@@ -6,6 +6,7 @@ use super::binder::{Binder, Context, located};
 use super::grouping::{Grouping, Written, written};
 use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
 use super::query::{Relation, implied_name, item_parts, wildcard};
+use super::rank::RankCall;
 use super::scope::{Named, Scope};
 use super::text::place_of;
 use crate::aggregate::is_aggregate;
@@ -38,7 +39,7 @@ impl Binder<'_> {
         let Grouped { rel, window, output, parts, keys, grouped, grouping, place } =
             self.groups(select, groups, &input)?;
 
-        let mut calls = Vec::new();
+        let (mut calls, mut ranks) = (Vec::new(), Vec::new());
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         for (i, item) in select.projection.iter().enumerate() {
@@ -60,7 +61,8 @@ impl Binder<'_> {
                 continue;
             }
             let (ast, alias) = item_parts(item)?;
-            let expr = self.above(ast, "SELECT", &input.scope, (&grouped, &grouping), &mut calls)?;
+            let above = (&grouped[..], &grouping);
+            let expr = self.above(ast, ("SELECT", &input.scope), above, &mut calls, Some(&mut ranks))?;
             self.refuse_null(&expr).map_err(|error| located(error, ast))?;
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let plain = self.plain_column(ast, &input.scope).is_some() || is_call(ast);
@@ -76,16 +78,28 @@ impl Binder<'_> {
         let having = match &select.having {
             None => None,
             Some(ast) => {
-                let expr = self.above(ast, "HAVING", &input.scope, (&grouped, &grouping), &mut calls)?;
+                let above = (&grouped[..], &grouping);
+                let expr = self.above(ast, ("HAVING", &input.scope), above, &mut calls, None)?;
                 if !matches!(expr.data_type().kind, Type::Boolean | Type::Null) {
                     return Err(located(Error::script("HAVING needs a condition"), ast));
                 }
                 Some(expr)
             }
         };
-        let mut rel = self.aggregation(rel, (window, output), keys, calls, (&parts, place));
+        let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &calls));
+        let ranks = ranks.collect::<Result<Vec<_>>>()?;
+        let mut rel = match (window, output) {
+            (Some(window), Some(output)) => {
+                let set = grouping.number;
+                Rel::Aggregate(Box::new(Aggregate { input: rel, window, output, keys, set, calls }))
+            }
+            _ => self.group_aggregate(rel, keys, calls, (&parts, place)),
+        };
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
+        }
+        for call in ranks {
+            rel = self.rank(rel, call);
         }
         if !defined.is_empty() {
             rel = Rel::Project { input: Box::new(rel), defined };
@@ -186,21 +200,6 @@ impl Binder<'_> {
             return Err(error.help("GROUP BY takes no aliases of the select list: repeat the expression"));
         }
         Err(error)
-    }
-
-    /// An aggregation of its windows, or one without end if there are none.
-    fn aggregation(
-        &mut self,
-        input: Rel,
-        (window, output): (Option<WindowId>, Option<WindowId>),
-        keys: Vec<(ColumnId, Expr)>,
-        calls: Vec<Call>,
-        (parts, place): (&[(WindowId, Role)], Option<Place>),
-    ) -> Rel {
-        match (window, output) {
-            (Some(window), Some(output)) => Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, calls })),
-            _ => self.group_aggregate(input, keys, calls, (parts, place)),
-        }
     }
 
     /// The columns of windows among the groups.
@@ -322,14 +321,15 @@ impl Binder<'_> {
     fn above(
         &mut self,
         ast: &Ast,
-        clause: &'static str,
-        scope: &Scope,
+        (clause, scope): (&'static str, &Scope),
         (grouped, grouping): (&[Group], &Grouping),
         calls: &mut Vec<Call>,
+        ranks: Option<&mut Vec<RankCall>>,
     ) -> Result<Expr> {
         let mut context = Context::new(scope, clause);
         context.calls = Some(calls);
         context.grouping = Some(grouping);
+        context.ranks = ranks;
         let expr = self.expr(ast, &mut context)?;
         let places = std::mem::take(&mut context.places);
         self.regroup(&expr, grouped, calls, &places, Some(ast))
@@ -350,7 +350,7 @@ impl Binder<'_> {
                 return Some(self.arena.expr(group.output));
             }
             if let Expr::Column { index, .. } = node {
-                if !calls.iter().any(|call| call.column == *index) {
+                if !calls.iter().any(|call| call.column == *index) && !self.arena.ranks.contains(index) {
                     stray.get_or_insert(*index);
                 }
                 return Some(node.clone());
@@ -368,6 +368,18 @@ impl Binder<'_> {
         })
     }
 
+    /// A ROW_NUMBER over the groups.
+    fn regroup_rank(&self, mut call: RankCall, grouped: &[Group], calls: &[Call]) -> Result<RankCall> {
+        let order = call.order.iter_mut().map(|order| &mut order.expr);
+        for expr in call.partition.iter_mut().chain(order) {
+            *expr = self.regroup(expr, grouped, calls, &[], None).map_err(|error| match &call.place {
+                Some(place) => error.at_place(place.clone()),
+                None => error,
+            })?;
+        }
+        Ok(call)
+    }
+
     /// SELECT DISTINCT: a group for each combination of the columns.
     pub(super) fn distinct(&mut self, input: Relation, place: Option<Place>) -> Result<Relation> {
         let groups: Vec<(Expr, Option<ColumnId>)> =
@@ -378,8 +390,13 @@ impl Binder<'_> {
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
-        let parts = self.window_parts(&groups);
-        let rel = self.aggregation(input.rel, (window, output), keys, Vec::new(), (&parts, place));
+        let rel = match (window, output) {
+            (Some(window), Some(output)) => {
+                let aggregate = Aggregate { input: input.rel, window, output, keys, set: None, calls: Vec::new() };
+                Rel::Aggregate(Box::new(aggregate))
+            }
+            _ => self.group_aggregate(input.rel, keys, Vec::new(), (&self.window_parts(&groups), place)),
+        };
         Ok(Relation { rel, scope: Scope { columns } })
     }
 }

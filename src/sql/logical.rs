@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
+use super::rank::Rank;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
@@ -45,7 +46,6 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
-    pub place: Option<Place>,
 }
 
 /// All columns and windows of a statement.
@@ -53,6 +53,8 @@ pub(super) struct Window {
 pub(super) struct Arena {
     pub columns: Vec<Column>,
     pub windows: Vec<Window>,
+    /// Columns that stand for the result of a ROW_NUMBER.
+    pub ranks: Vec<ColumnId>,
 }
 
 impl Arena {
@@ -98,6 +100,8 @@ pub(super) enum Rel {
     Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
     Group(Box<GroupAggregate>),
+    /// ROW_NUMBER: adds the number.
+    Rank(Box<Rank>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
@@ -130,6 +134,8 @@ pub(super) struct Aggregate {
     /// The same window as its output carries it.
     pub output: WindowId,
     pub keys: Vec<(ColumnId, Expr)>,
+    /// The key that is the number of the grouping set.
+    pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
 }
 
@@ -176,7 +182,7 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::Rank(_) | Rel::OneRow => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
             Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
@@ -186,7 +192,7 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Expand { input, .. }
@@ -234,6 +240,7 @@ impl Rel {
             | Rel::Expand { input, .. }
             | Rel::Window { input, .. } => input.table(),
             Rel::Unnest(unnest) => unnest.input.table(),
+            Rel::Rank(rank) => rank.input.table(),
             Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } | Rel::OneRow => None,
         }
     }

@@ -13,9 +13,9 @@ use crate::plan::{Config, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggreg
 use crate::types::{Field, Schema, Type};
 
 /// A node and where it has which column.
-struct Base {
-    node: Node,
-    positions: BTreeMap<ColumnId, usize>,
+pub(super) struct Base {
+    pub node: Node,
+    pub positions: BTreeMap<ColumnId, usize>,
 }
 
 pub(super) struct Lowering<'a> {
@@ -94,7 +94,7 @@ impl Lowering<'_> {
     }
 
     /// A node with these columns of a relation.
-    fn columns(&mut self, rel: &Rel, columns: &[ColumnId]) -> Result<Node> {
+    pub(super) fn columns(&mut self, rel: &Rel, columns: &[ColumnId]) -> Result<Node> {
         let exprs: Vec<Expr> = columns.iter().map(|id| self.arena.expr(*id)).collect();
         let names: Vec<String> = columns.iter().map(|id| self.arena.columns[*id].name.clone()).collect();
         self.lower(rel, &exprs, &names)
@@ -114,6 +114,7 @@ impl Lowering<'_> {
             Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
             Rel::Group(group) => self.group(group, needed),
+            Rel::Rank(rank) => self.rank(rank, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
@@ -186,12 +187,7 @@ impl Lowering<'_> {
         needed: &BTreeSet<ColumnId>,
     ) -> Result<Base> {
         if matches!(window.function, WindowSpec::Session { .. }) {
-            let error = Error::unsupported("SESSION without an aggregation of its windows")
-                .help("group by its keys, window_start and window_end, with conditions on the window in HAVING");
-            return Err(match &window.place {
-                Some(place) => error.at_place(place.clone()),
-                None => error,
-            });
+            return self.session_rows(input, window, time, needed);
         }
         let own = [Some(window.start), Some(window.end), window.time];
         let mut columns: Vec<ColumnId> = needed.iter().copied().filter(|id| !own.contains(&Some(*id))).collect();
@@ -242,7 +238,7 @@ impl Lowering<'_> {
     }
 
     /// The zone in which windows of this time type are cut, unless that makes no difference.
-    fn zone(&self, time_type: &Type) -> Option<String> {
+    pub(super) fn zone(&self, time_type: &Type) -> Option<String> {
         let utc = ["UTC", "GMT", "Etc/UTC", "Z"].contains(&self.config.time_zone.as_str());
         (matches!(time_type, Type::TimestampLtz(_)) && !utc).then(|| self.config.time_zone.clone())
     }
@@ -278,8 +274,10 @@ impl Lowering<'_> {
             let column = &self.arena.columns[*id];
             Field::new(&column.name, column.data_type.clone())
         });
+        let set = aggregate.keys.iter().position(|(id, _)| Some(*id) == aggregate.set);
         let spec = WindowAggregateSpec {
             window: spec,
+            set: set.map(|position| keys[position]),
             keys,
             time,
             zone: self.zone(&window.time_type.kind),
@@ -380,7 +378,7 @@ impl Inputs {
     }
 }
 
-fn positions(columns: &[ColumnId]) -> BTreeMap<ColumnId, usize> {
+pub(super) fn positions(columns: &[ColumnId]) -> BTreeMap<ColumnId, usize> {
     columns.iter().enumerate().map(|(position, id)| (*id, position)).collect()
 }
 

@@ -256,7 +256,7 @@ impl Binder<'_> {
             None => input,
             Some(condition) => {
                 let predicate = self.condition(condition, &mut Context::new(&input.scope, "WHERE"))?;
-                input.filtered(predicate)
+                self.filter(input, predicate).map_err(|error| located(error, condition))?
             }
         };
         let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else {
@@ -329,8 +329,9 @@ impl Binder<'_> {
         if !select.named_window.is_empty() {
             return refuse("OVER (the WINDOW clause)", None);
         }
-        if let Some(qualify) = &select.qualify {
-            return refuse("QUALIFY", Some(qualify));
+        let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+        if let Some(qualify) = select.qualify.as_ref().filter(|_| grouped || select.having.is_some()) {
+            return refuse("QUALIFY beside GROUP BY", Some(qualify));
         }
         let foreign = select.top.is_some()
             || select.into.is_some()
@@ -352,7 +353,7 @@ impl Binder<'_> {
     fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
-        let mut calls = Vec::new();
+        let (mut calls, mut ranks) = (Vec::new(), Vec::new());
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
@@ -369,6 +370,7 @@ impl Binder<'_> {
             let (ast, alias) = item_parts(item)?;
             let mut context = Context::new(&input.scope, "SELECT");
             context.calls = Some(&mut calls);
+            context.ranks = Some(&mut ranks);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
                 // All rows are one group.
@@ -386,7 +388,17 @@ impl Binder<'_> {
             };
             columns.push(Named { qualifier: None, name, id });
         }
-        Ok(Relation::projected(input.rel, defined, Scope { columns }))
+        let scope = Scope { columns };
+        let qualified = match &select.qualify {
+            None => None,
+            Some(ast) => Some((ast, self.qualify(ast, &input.scope, &scope, &mut ranks)?)),
+        };
+        let rel = ranks.into_iter().fold(input.rel, |rel, call| self.rank(rel, call));
+        let relation = Relation::projected(rel, defined, scope);
+        match qualified {
+            None => Ok(relation),
+            Some((ast, predicate)) => self.filter(relation, predicate).map_err(|error| located(error, ast)),
+        }
     }
 
     /// A bare NULL has no type that a column could have.

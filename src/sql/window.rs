@@ -88,7 +88,7 @@ impl Binder<'_> {
                 });
             }
         };
-        Ok(self.attach_window(input, function, time, partition, place))
+        Ok(self.attach_window(input, function, time, partition))
     }
 
     fn attach_window(
@@ -97,7 +97,6 @@ impl Binder<'_> {
         function: WindowSpec,
         time: ColumnId,
         partition: Option<Vec<ColumnId>>,
-        place: Option<Place>,
     ) -> Relation {
         let time_type = match self.arena.columns[time].data_type.kind {
             Type::TimestampLtz(_) => Type::TimestampLtz(3).not_null(),
@@ -114,7 +113,7 @@ impl Binder<'_> {
             let name = self.arena.columns[column].name.clone();
             scope.columns.push(Named { qualifier: None, name, id: column });
         }
-        self.arena.windows.push(Window { function, start, end, time: Some(window_time), time_type, partition, place });
+        self.arena.windows.push(Window { function, start, end, time: Some(window_time), time_type, partition });
         Relation { rel: Rel::Window { input: Box::new(input.rel), window: id, time }, scope }
     }
 
@@ -172,6 +171,12 @@ impl Binder<'_> {
             return Err(at(Error::unsupported(format!("{function} directly over another window function")).help(
                 "aggregate by the inner window first, select its window_time, and use DESCRIPTOR(window_time) here",
             )));
+        }
+        if self.is_past(&input.rel, id) {
+            return Err(at(Error::unsupported(format!(
+                "{function} on the event time of rows that waited for a window"
+            ))
+            .help("use DESCRIPTOR(window_time), the time at which their window ended")));
         }
         Ok(id)
     }

@@ -25,10 +25,15 @@ mod deadlines;
 mod grids;
 mod group;
 mod hop;
+mod keep_first;
+mod kept;
 mod merge_order;
+mod order;
 mod output;
+mod rank;
 mod rows;
 mod session;
+mod session_rows;
 mod slicing;
 #[cfg(test)]
 mod tests;
@@ -95,6 +100,9 @@ pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
         StageSpec::Group(spec) => Ok(Box::new(group::GroupOperator::new(spec)?)),
+        StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
+        StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
+        StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),
     }
 }
 

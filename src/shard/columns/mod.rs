@@ -300,10 +300,11 @@ impl Columns {
         let (side, keys) = self.program.side(port);
         let others = self.program.others(port, routing.inputs);
         let deadlines = &mut self.deadlines[port];
-        self.findings.see_late(routing.step.split, &flow, deadlines, others)?;
+        let spec = &self.program.stages[self.program.ports[port].stage].spec;
+        self.findings.see_late(routing.step.split, (&flow, spec.set()), deadlines, others)?;
         let first = routing.routed;
         routing.routed += flow.rows.num_rows() as i64;
-        let wants_places = self.program.stages[self.program.ports[port].stage].spec.wants_places();
+        let wants_places = spec.wants_places();
         let places: Vec<i64> = if wants_places { (first..routing.routed).collect() } else { Vec::new() };
         for dealt in route::route(flow, keys, deadlines, self.program.groups, others)? {
             let times = if wants_places { dealt.pick(&places) } else { Vec::new() };

@@ -166,11 +166,18 @@ impl Program {
         sides.map(|(port, &side)| Deadlines::new(self.stages[port.stage].spec.lateness(side))).collect()
     }
 
-    /// True if a row of a table may reach the stage more than once, as copies.
+    /// True if a row of a table may reach the stage more than once, as copies that may differ in being late. Those for
+    /// several grouping sets do not.
     pub fn takes_copies(&self, stage: usize) -> bool {
-        let copies = |way: &Way| way.chain.iter().any(|link| !matches!(link, Link::Calc { .. }));
+        let copies = |way: &Way| way.chain.iter().any(|link| matches!(link, Link::Assign { .. } | Link::Unnest { .. }));
         let feeds = |way: &Way| matches!(way.to, Target::Port(port) if self.ports[port].stage == stage);
         self.branches.iter().flat_map(|branch| &branch.ways).any(|way| feeds(way) && copies(way))
+    }
+
+    /// True if rows without elements are left out, as those that a filter removes.
+    pub fn unnests(&self) -> bool {
+        let ways = self.branches.iter().flat_map(|branch| &branch.ways);
+        ways.flat_map(|way| &way.chain).any(|link| matches!(link, Link::Unnest { .. }))
     }
 
     /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.

@@ -105,6 +105,7 @@ pub(super) fn zoned_spec(
         aggregates: calls.to_vec(),
         input,
         schema: Schema::new(fields),
+        set: None,
         ordered: false,
     }
 }

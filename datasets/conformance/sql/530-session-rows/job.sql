@@ -1,0 +1,25 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  id INT, k STRING, ts TIMESTAMP(3), v INT, d DOUBLE,
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv',
+  'csv.null-literal' = ''
+);
+
+CREATE TABLE results (
+  id INT, k STRING, v INT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), window_time TIMESTAMP(3)
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT id, k, v, window_start, window_end, CAST(window_time AS TIMESTAMP(3))
+FROM TABLE(SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '3' SECOND));

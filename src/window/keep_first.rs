@@ -1,0 +1,206 @@
+//! Deduplication without a window that keeps the first row of each key by event time.
+//!
+//! A row is given when the watermark reaches its time: no earlier row of its key can come then that is not late. From
+//! then on the key is done with, and its further rows are let go.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+
+use super::kept::{KeptRows, Place, gather};
+use super::rows::times;
+use super::zone::Scale;
+use super::{Emit, Emitted, WindowOperator};
+use crate::batch::EventBatch;
+use crate::error::{Error, Result};
+use crate::key::KeyHash;
+use crate::plan::KeepFirstSpec;
+use crate::state::{KeyEncoder, KeyIndex};
+use crate::time::Watermark;
+
+pub(super) struct KeepFirstOperator {
+    keys: Vec<usize>,
+    time: usize,
+    numbered: bool,
+    ordered: bool,
+    schema: SchemaRef,
+    scale: Scale,
+    /// Times below it have been reached.
+    horizon: i64,
+    index: KeyIndex,
+    /// By key.
+    firsts: Vec<First>,
+    rows: KeptRows,
+    /// Keys by the time of a row that was their first once, in the order of arrival.
+    waiting: BTreeMap<i64, Vec<u32>>,
+    open: usize,
+    late_rows: u64,
+    given: u64,
+}
+
+/// What a key has.
+#[derive(Debug, Clone, Copy)]
+enum First {
+    /// Only rows that were late.
+    None,
+    Waiting {
+        time: i64,
+        place: Place,
+        hash: KeyHash,
+    },
+    Given,
+}
+
+impl KeepFirstOperator {
+    /// # Errors
+    /// Unsupported for keys that are none, internal for a specification that no front end writes.
+    pub(super) fn new(spec: &KeepFirstSpec) -> Result<Self> {
+        if spec.keys.iter().chain([&spec.time]).any(|&column| column >= spec.input.len()) {
+            return Err(Error::internal(format!("a deduplication {spec:?}")));
+        }
+        let types: Vec<ArrowType> =
+            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
+        Ok(KeepFirstOperator {
+            keys: spec.keys.clone(),
+            time: spec.time,
+            numbered: spec.numbered,
+            ordered: spec.ordered,
+            schema: spec.schema.to_arrow(),
+            scale: Scale::new(None)?,
+            horizon: i64::MIN,
+            index: KeyIndex::new(Arc::new(KeyEncoder::new(&types)?)),
+            firsts: Vec::new(),
+            rows: KeptRows::default(),
+            waiting: BTreeMap::new(),
+            open: 0,
+            late_rows: 0,
+            given: 0,
+        })
+    }
+
+    /// Takes the rows `[from, to)` of a batch, which no mark parts.
+    fn take(&mut self, batch: &EventBatch, (keys, times): (&[u32], &[i64]), from: usize, to: usize) -> Result<()> {
+        let number = self.rows.batches().len() as u32;
+        let mut kept: Vec<u32> = Vec::new();
+        for row in from..to {
+            let (key, time) = (keys[row], times[row]);
+            match self.firsts[key as usize] {
+                First::Given => continue,
+                First::Waiting { time: first, .. } if first <= time => continue,
+                // A row at the watermark itself is in time.
+                _ if time < self.horizon.saturating_sub(1) => {
+                    self.late_rows += 1;
+                    continue;
+                }
+                First::Waiting { .. } => {}
+                First::None => self.open += 1,
+            }
+            let hash = batch.hashes.get(row).copied().unwrap_or(0);
+            self.firsts[key as usize] = First::Waiting { time, place: (number, kept.len() as u32), hash };
+            self.waiting.entry(time).or_default().push(key);
+            kept.push(row as u32);
+        }
+        if !kept.is_empty() {
+            self.rows.add(&batch.rows, &kept)?;
+        }
+        if self.rows.is_loose(self.open) {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let mut places = Vec::with_capacity(self.open);
+        for first in &mut self.firsts {
+            if let First::Waiting { place, .. } = first {
+                let settled = (0, places.len() as u32);
+                places.push(std::mem::replace(place, settled));
+            }
+        }
+        self.rows.settle(&places)
+    }
+
+    fn fire(&mut self, horizon: i64, emit: Emit<'_>) -> Result<()> {
+        self.horizon = self.horizon.max(horizon);
+        let (mut places, mut reached): (Vec<Place>, Vec<i64>) = (Vec::new(), Vec::new());
+        while let Some(entry) = self.waiting.first_entry() {
+            let at = *entry.key();
+            if at >= self.horizon {
+                break;
+            }
+            let mut due: Vec<(KeyHash, Place)> = Vec::new();
+            for key in entry.remove() {
+                // A row of a lower time may have taken the place since.
+                let First::Waiting { time, place, hash } = self.firsts[key as usize] else { continue };
+                if time == at {
+                    self.firsts[key as usize] = First::Given;
+                    due.push((hash, place));
+                }
+            }
+            if self.ordered {
+                due.sort_by_key(|&(hash, _)| hash);
+            }
+            reached.resize(reached.len() + due.len(), at);
+            places.extend(due.into_iter().map(|(_, place)| place));
+        }
+        self.open -= places.len();
+        self.given += places.len() as u64;
+        self.emit(&places, reached, emit)
+    }
+
+    fn emit(&self, places: &[Place], times: Vec<i64>, emit: Emit<'_>) -> Result<()> {
+        if places.is_empty() {
+            return Ok(());
+        }
+        let mut columns: Vec<ArrayRef> = gather(self.rows.batches(), places)?.columns().to_vec();
+        if self.numbered {
+            columns.push(Arc::new(Int64Array::from(vec![1; places.len()])));
+        }
+        let rows = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|error| Error::internal(format!("the rows of a deduplication: {error}")))?;
+        emit(Emitted::of(rows, times))
+    }
+}
+
+impl WindowOperator for KeepFirstOperator {
+    fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+        let times = times(&batch.rows, self.time)?;
+        let columns: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.rows.column(key).clone()).collect();
+        let encoded = self.index.encoder().encode(&columns, times.len())?;
+        let mut keys = Vec::with_capacity(times.len());
+        self.index.find_or_insert(&batch.hashes, &encoded, &mut keys)?;
+        self.firsts.resize(self.index.len(), First::None);
+        let mut from = 0;
+        for mark in &batch.marks {
+            let horizon = self.scale.horizon(mark.watermark);
+            if horizon <= self.horizon {
+                continue;
+            }
+            let row = (mark.row as usize).clamp(from, times.len());
+            self.take(batch, (&keys, &times), from, row)?;
+            self.fire(horizon, emit)?;
+            from = row;
+        }
+        self.take(batch, (&keys, &times), from, times.len())
+    }
+
+    fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()> {
+        let horizon = self.scale.horizon(watermark);
+        self.fire(horizon, emit)
+    }
+    fn late_rows(&self) -> u64 {
+        self.late_rows
+    }
+    fn open_windows(&self) -> u64 {
+        self.open as u64
+    }
+    fn fired_windows(&self) -> u64 {
+        self.given
+    }
+    fn state_bytes(&self) -> u64 {
+        let waiting = self.open * size_of::<(i64, u32)>();
+        (self.index.bytes() + self.firsts.capacity() * size_of::<First>() + self.rows.bytes() + waiting) as u64
+    }
+}

@@ -1,0 +1,304 @@
+//! SESSION without an aggregation: the rows of each session, with its bounds, when it ends.
+//!
+//! Each row opens [t, t + gap) and merges with the key's sessions that it overlaps or touches. A row that merges with
+//! none and whose own window has fired is late. The rows of a session come in the order of their arrival.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, PrimitiveArray, RecordBatch};
+use arrow::datatypes::{DataType as ArrowType, SchemaRef, TimestampMillisecondType};
+
+use super::kept::{KeptRows, Place, gather};
+use super::rows::local_times;
+use super::timers::{Ticket, Timers};
+use super::zone::Scale;
+use super::{Emit, Emitted, WindowOperator};
+use crate::batch::EventBatch;
+use crate::error::{Error, Result};
+use crate::key::KeyHash;
+use crate::plan::{SessionRowsSpec, WindowSpec};
+use crate::state::{KeyEncoder, KeyIndex};
+use crate::time::Watermark;
+
+/// Rows of one result batch, about.
+const ROWS_MAX: usize = 16_384;
+/// Keys without a session below this are not worth a rebuild of the index.
+const DEAD_KEYS_MIN: usize = 4096;
+
+pub(super) struct SessionRowsOperator {
+    keys: Vec<usize>,
+    time: usize,
+    gap: i64,
+    ordered: bool,
+    schema: SchemaRef,
+    scale: Scale,
+    horizon: i64,
+    index: KeyIndex,
+    /// By key: the slots of its sessions, by start.
+    of_keys: Vec<Vec<u32>>,
+    live_keys: usize,
+    sessions: Vec<Session>,
+    free: Vec<u32>,
+    rows: KeptRows,
+    /// Rows in all sessions.
+    wanted: usize,
+    /// Rows that have arrived.
+    arrived: u64,
+    timers: Timers,
+    late_rows: u64,
+    fired: u64,
+}
+
+#[derive(Default)]
+struct Session {
+    start: i64,
+    end: i64,
+    key: u32,
+    hash: KeyHash,
+    /// By arrival.
+    rows: Vec<(u64, Place)>,
+    /// How often the slot was freed.
+    uses: u32,
+}
+
+impl SessionRowsOperator {
+    /// # Errors
+    /// Script for an unknown zone, unsupported for keys that are none, internal for a specification that no front end
+    /// writes.
+    pub(super) fn new(spec: &SessionRowsSpec) -> Result<Self> {
+        let wrong = || Error::internal(format!("the rows of sessions {spec:?}"));
+        let WindowSpec::Session { gap_ms: gap @ 1.. } = spec.window else { return Err(wrong()) };
+        if spec.keys.iter().chain([&spec.time]).any(|&column| column >= spec.input.len()) {
+            return Err(wrong());
+        }
+        let types: Vec<ArrowType> =
+            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
+        Ok(SessionRowsOperator {
+            keys: spec.keys.clone(),
+            time: spec.time,
+            gap,
+            ordered: spec.ordered,
+            schema: spec.schema.to_arrow(),
+            scale: Scale::new(spec.zone.as_deref())?,
+            horizon: i64::MIN,
+            index: KeyIndex::new(Arc::new(KeyEncoder::new(&types)?)),
+            of_keys: Vec::new(),
+            live_keys: 0,
+            sessions: Vec::new(),
+            free: Vec::new(),
+            rows: KeptRows::default(),
+            wanted: 0,
+            arrived: 0,
+            timers: Timers::new(gap),
+            late_rows: 0,
+            fired: 0,
+        })
+    }
+
+    /// Takes the rows `[from, to)` of a batch, which no mark parts.
+    fn take(&mut self, batch: &EventBatch, (keys, times): (&[u32], &[i64]), from: usize, to: usize) -> Result<()> {
+        let number = self.rows.batches().len() as u32;
+        let mut kept: Vec<u32> = Vec::new();
+        for row in from..to {
+            let hash = batch.hashes.get(row).copied().unwrap_or(0);
+            let Some(slot) = self.session_of(keys[row], times[row], hash) else {
+                self.late_rows += 1;
+                continue;
+            };
+            let arrival = self.arrived + kept.len() as u64;
+            self.sessions[slot as usize].rows.push((arrival, (number, kept.len() as u32)));
+            kept.push(row as u32);
+        }
+        if !kept.is_empty() {
+            self.rows.add(&batch.rows, &kept)?;
+            self.wanted += kept.len();
+            self.arrived += kept.len() as u64;
+        }
+        if self.rows.is_loose(self.wanted) {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// The session that a row joins or opens; `None`: the row is late.
+    fn session_of(&mut self, key: u32, time: i64, hash: KeyHash) -> Option<u32> {
+        let end = time.saturating_add(self.gap);
+        let (sessions, slots) = (&mut self.sessions, &mut self.of_keys[key as usize]);
+        let touches = |session: &Session| session.start <= end && time <= session.end;
+        let Some(first) = slots.iter().position(|&slot| touches(&sessions[slot as usize])) else {
+            return (end > self.horizon).then(|| self.open(key, (time, end), hash));
+        };
+        let into = slots[first];
+        let more = slots[first + 1..].iter().take_while(|&&slot| touches(&sessions[slot as usize])).count();
+        for slot in slots.drain(first + 1..=first + more) {
+            let other = &mut sessions[slot as usize];
+            let (rows, bounds) = (std::mem::take(&mut other.rows), (other.start, other.end));
+            other.uses = other.uses.wrapping_add(1);
+            self.free.push(slot);
+            let session = &mut sessions[into as usize];
+            session.rows.extend(rows);
+            session.rows.sort_unstable();
+            (session.start, session.end) = (session.start.min(bounds.0), session.end.max(bounds.1));
+        }
+        let session = &mut sessions[into as usize];
+        (session.start, session.end) = (session.start.min(time), session.end.max(end));
+        Some(into)
+    }
+
+    fn open(&mut self, key: u32, (start, end): (i64, i64), hash: KeyHash) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.sessions.push(Session::default());
+            self.sessions.len() as u32 - 1
+        });
+        let session = &mut self.sessions[slot as usize];
+        (session.start, session.end, session.key, session.hash) = (start, end, key, hash);
+        self.timers.add(end, (slot, session.uses));
+        let (sessions, slots) = (&self.sessions, &mut self.of_keys[key as usize]);
+        self.live_keys += usize::from(slots.is_empty());
+        let at = slots.partition_point(|&other| sessions[other as usize].start < start);
+        slots.insert(at, slot);
+        slot
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let places: Vec<Place> =
+            self.sessions.iter().flat_map(|session| session.rows.iter().map(|&(_, place)| place)).collect();
+        self.rows.settle(&places)?;
+        let places = self.sessions.iter_mut().flat_map(|session| &mut session.rows);
+        for (at, (_, place)) in places.enumerate() {
+            *place = (0, at as u32);
+        }
+        Ok(())
+    }
+
+    /// Gives out the sessions that end at or before the horizon.
+    fn fire(&mut self, emit: Emit<'_>) -> Result<()> {
+        let sessions = &self.sessions;
+        let end_of = |(slot, uses): Ticket| {
+            let session = &sessions[slot as usize];
+            (session.uses == uses).then_some(session.end)
+        };
+        let mut due = self.timers.due(self.horizon, end_of);
+        if self.ordered {
+            due.sort_by_key(|&(end, (slot, _))| {
+                let session = &sessions[slot as usize];
+                (end, session.hash, session.start)
+            });
+        } else {
+            due.sort_unstable();
+        }
+        let mut from = 0;
+        while from < due.len() {
+            let (mut to, mut rows) = (from, 0);
+            while to < due.len() && rows < ROWS_MAX {
+                let (_, (slot, _)) = due[to];
+                rows += self.sessions[slot as usize].rows.len();
+                to += 1;
+            }
+            self.give(&due[from..to], emit)?;
+            from = to;
+        }
+        for (_, (slot, _)) in due {
+            self.close(slot);
+        }
+        Ok(())
+    }
+
+    fn give(&self, due: &[(i64, Ticket)], emit: Emit<'_>) -> Result<()> {
+        let mut places: Vec<Place> = Vec::new();
+        let (mut starts, mut ends, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        for &(end, (slot, _)) in due {
+            let session = &self.sessions[slot as usize];
+            places.extend(session.rows.iter().map(|&(_, place)| place));
+            starts.resize(places.len(), session.start);
+            ends.resize(places.len(), end);
+            last.resize(places.len(), self.scale.instant(end.saturating_sub(1)));
+        }
+        let mut columns: Vec<ArrayRef> = gather(self.rows.batches(), &places)?.columns().to_vec();
+        for values in [starts, ends.clone(), last] {
+            let field = self.schema.fields().get(columns.len());
+            let field = field.ok_or_else(|| Error::internal("sessions without columns for their bounds"))?;
+            let array = PrimitiveArray::<TimestampMillisecondType>::new(values.into(), None);
+            columns.push(Arc::new(array.with_data_type(field.data_type().clone())));
+        }
+        let rows = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|error| Error::internal(format!("the rows of a session: {error}")))?;
+        emit(Emitted::of(rows, ends))
+    }
+
+    fn close(&mut self, slot: u32) {
+        let session = &mut self.sessions[slot as usize];
+        self.wanted -= session.rows.len();
+        self.fired += 1;
+        session.rows = Vec::new();
+        session.uses = session.uses.wrapping_add(1);
+        let slots = &mut self.of_keys[session.key as usize];
+        slots.retain(|&other| other != slot);
+        self.live_keys -= usize::from(slots.is_empty());
+        self.free.push(slot);
+    }
+
+    /// Rebuilds the index without the keys that have no session, once they outnumber the others.
+    fn forget_keys(&mut self) -> Result<()> {
+        if self.index.len() - self.live_keys < DEAD_KEYS_MIN.max(self.live_keys) {
+            return Ok(());
+        }
+        let mut entries = self.index.entries();
+        entries.retain(|&(_, key)| !self.of_keys[key as usize].is_empty());
+        let mut index = KeyIndex::new(self.index.encoder().clone());
+        let mut renamed = Vec::new();
+        index.absorb(&self.index, &entries, &mut renamed)?;
+        let mut of_keys = vec![Vec::new(); index.len()];
+        for (&(_, old), &new) in entries.iter().zip(&renamed) {
+            let slots = std::mem::take(&mut self.of_keys[old as usize]);
+            slots.iter().for_each(|&slot| self.sessions[slot as usize].key = new);
+            of_keys[new as usize] = slots;
+        }
+        (self.index, self.of_keys) = (index, of_keys);
+        Ok(())
+    }
+}
+
+impl WindowOperator for SessionRowsOperator {
+    fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+        self.forget_keys()?;
+        let times = local_times(&batch.rows, self.time, &mut self.scale)?;
+        let columns: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.rows.column(key).clone()).collect();
+        let encoded = self.index.encoder().encode(&columns, times.len())?;
+        let mut keys = Vec::with_capacity(times.len());
+        self.index.find_or_insert(&batch.hashes, &encoded, &mut keys)?;
+        self.of_keys.resize(self.index.len(), Vec::new());
+        let mut from = 0;
+        for mark in &batch.marks {
+            let horizon = self.scale.horizon(mark.watermark);
+            if horizon <= self.horizon {
+                continue;
+            }
+            let row = (mark.row as usize).clamp(from, times.len());
+            self.take(batch, (&keys, &times), from, row)?;
+            from = row;
+            self.horizon = horizon;
+            self.fire(emit)?;
+        }
+        self.take(batch, (&keys, &times), from, times.len())
+    }
+
+    fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()> {
+        self.horizon = self.horizon.max(self.scale.horizon(watermark));
+        self.fire(emit)
+    }
+    fn late_rows(&self) -> u64 {
+        self.late_rows
+    }
+    fn open_windows(&self) -> u64 {
+        (self.sessions.len() - self.free.len()) as u64
+    }
+    fn fired_windows(&self) -> u64 {
+        self.fired
+    }
+    fn state_bytes(&self) -> u64 {
+        let sessions = self.sessions.capacity() * size_of::<Session>() + self.wanted * size_of::<(u64, Place)>();
+        let keys = self.index.bytes() + self.of_keys.capacity() * size_of::<Vec<u32>>();
+        (sessions + keys + self.rows.bytes() + self.timers.bytes()) as u64
+    }
+}
