@@ -7,10 +7,10 @@ use crate::types::Schema;
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
-    Group(GroupAggregateSpec),
     Rank(RankSpec),
     SessionRows(SessionRowsSpec),
     KeepFirst(KeepFirstSpec),
+    Group(GroupAggregateSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -33,10 +33,10 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
-            StageSpec::Group(spec) => &spec.schema,
             StageSpec::Rank(spec) => &spec.schema,
             StageSpec::SessionRows(spec) => &spec.schema,
             StageSpec::KeepFirst(spec) => &spec.schema,
+            StageSpec::Group(spec) => &spec.schema,
         }
     }
 
@@ -45,10 +45,10 @@ impl StageSpec {
     pub fn keys(&self, _side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
-            StageSpec::Group(spec) => &spec.keys,
             StageSpec::Rank(spec) => &spec.dealt_by,
             StageSpec::SessionRows(spec) => &spec.keys,
             StageSpec::KeepFirst(spec) => &spec.keys,
+            StageSpec::Group(spec) => &spec.keys,
         }
     }
 
@@ -57,7 +57,6 @@ impl StageSpec {
             StageSpec::Aggregate(spec) => {
                 Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
             }
-            StageSpec::Group(_) => Lateness::Never,
             // The rows' own windows decide; no time column is looked at.
             StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
             StageSpec::SessionRows(spec) => {
@@ -66,6 +65,7 @@ impl StageSpec {
             StageSpec::KeepFirst(spec) => {
                 Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
             }
+            StageSpec::Group(_) => Lateness::Never,
         }
     }
 
@@ -73,7 +73,7 @@ impl StageSpec {
     pub fn set(&self) -> Option<usize> {
         match self {
             StageSpec::Aggregate(spec) => spec.set,
-            StageSpec::Group(_) | StageSpec::Rank(_) | StageSpec::SessionRows(_) | StageSpec::KeepFirst(_) => None,
+            _ => None,
         }
     }
 
@@ -81,10 +81,10 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
-            StageSpec::Group(_) => None,
             StageSpec::Rank(spec) => Some(&spec.window),
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
+            StageSpec::Group(_) => None,
         }
     }
 
@@ -92,24 +92,27 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
-            StageSpec::Group(spec) => spec.ordered,
             StageSpec::Rank(spec) => spec.ordered,
             StageSpec::SessionRows(spec) => spec.ordered,
             StageSpec::KeepFirst(spec) => spec.ordered,
+            StageSpec::Group(spec) => spec.ordered,
         }
     }
     /// Whether the operator is told where each of its rows stands among those of its block: in a column behind the
     /// input's own.
     pub fn wants_places(&self) -> bool {
-        matches!(self, StageSpec::Group(spec) if spec.ordered)
+        match self {
+            StageSpec::Group(spec) => spec.ordered,
+            _ => false,
+        }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
-            StageSpec::Group(spec) => spec.ordered = true,
             StageSpec::Rank(spec) => spec.ordered = true,
             StageSpec::SessionRows(spec) => spec.ordered = true,
             StageSpec::KeepFirst(spec) => spec.ordered = true,
+            StageSpec::Group(spec) => spec.ordered = true,
         }
     }
 }

@@ -88,13 +88,7 @@ impl Binder<'_> {
         };
         let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &calls));
         let ranks = ranks.collect::<Result<Vec<_>>>()?;
-        let mut rel = match (window, output) {
-            (Some(window), Some(output)) => {
-                let set = grouping.number;
-                Rel::Aggregate(Box::new(Aggregate { input: rel, window, output, keys, set, calls }))
-            }
-            _ => self.group_aggregate(rel, keys, calls, (&parts, place)),
-        };
+        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
@@ -200,6 +194,23 @@ impl Binder<'_> {
             return Err(error.help("GROUP BY takes no aliases of the select list: repeat the expression"));
         }
         Err(error)
+    }
+
+    /// An aggregation of its windows, or one without end if there are none.
+    fn aggregation(
+        &mut self,
+        input: Rel,
+        (window, output): (Option<WindowId>, Option<WindowId>),
+        (keys, set): (Vec<(ColumnId, Expr)>, Option<ColumnId>),
+        calls: Vec<Call>,
+        (parts, place): (&[(WindowId, Role)], Option<Place>),
+    ) -> Rel {
+        match (window, output) {
+            (Some(window), Some(output)) => {
+                Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls }))
+            }
+            _ => self.group_aggregate(input, keys, calls, (parts, place)),
+        }
     }
 
     /// The columns of windows among the groups.
@@ -390,13 +401,8 @@ impl Binder<'_> {
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
-        let rel = match (window, output) {
-            (Some(window), Some(output)) => {
-                let aggregate = Aggregate { input: input.rel, window, output, keys, set: None, calls: Vec::new() };
-                Rel::Aggregate(Box::new(aggregate))
-            }
-            _ => self.group_aggregate(input.rel, keys, Vec::new(), (&self.window_parts(&groups), place)),
-        };
+        let parts = self.window_parts(&groups);
+        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place));
         Ok(Relation { rel, scope: Scope { columns } })
     }
 }

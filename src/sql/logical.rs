@@ -99,9 +99,9 @@ pub(super) enum Rel {
     },
     Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
-    Group(Box<GroupAggregate>),
     /// ROW_NUMBER: adds the number.
     Rank(Box<Rank>),
+    Group(Box<GroupAggregate>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,

@@ -113,8 +113,8 @@ impl Lowering<'_> {
             Rel::Expand { input, columns, copies } => self.expand(input, columns, copies, needed),
             Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
-            Rel::Group(group) => self.group(group, needed),
             Rel::Rank(rank) => self.rank(rank, needed),
+            Rel::Group(group) => self.group(group, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }

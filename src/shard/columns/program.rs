@@ -222,8 +222,13 @@ impl Program {
 
     /// Adds a way for the rows of a scan, of a branch that reads the table already if there is one.
     fn read(&mut self, scan: &ScanSpec, chain: Vec<Link>, to: Destination) -> Vec<Feeder> {
-        let shared = self.branches.iter_mut().map(|branch| share::absorb(&mut branch.scan, scan)).enumerate();
-        let shared = shared.filter_map(|(branch, columns)| Some((branch, columns?))).next();
+        // Two ways of one reading into the same stage would have a late row of the first move the stage's watermark past
+        // the rows of the second. A way whose stage is not there yet may be such.
+        let undecided = |branch: &Branch| branch.ways.iter().any(|way| way.to == Target::Port(usize::MAX));
+        let free =
+            self.branches.iter_mut().enumerate().filter(|(_, branch)| to != Destination::Stage || !undecided(branch));
+        let mut shared = free.map(|(at, branch)| (at, share::absorb(&mut branch.scan, scan)));
+        let shared = shared.find_map(|(branch, columns)| Some((branch, columns?)));
         let (branch, columns) = shared.unwrap_or_else(|| {
             self.branches.push(Branch { scan: scan.clone(), ways: Vec::new() });
             (self.branches.len() - 1, (0..scan.columns.len()).collect())

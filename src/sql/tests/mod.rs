@@ -62,7 +62,7 @@ fn aggregate_of(node: &Node) -> &WindowAggregateSpec {
     match node {
         Node::Stage { spec, .. } => match &**spec {
             StageSpec::Aggregate(spec) => spec,
-            other => panic!("no aggregation: {other:?}"),
+            other => panic!("no window aggregation: {other:?}"),
         },
         other => aggregate_of(other.inputs().first().expect("a window aggregation")),
     }

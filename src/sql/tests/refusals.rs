@@ -205,12 +205,63 @@ fn names_in_queries_are_checked() {
 }
 
 #[test]
+fn row_numbers_that_flink_refuses_are_refused() {
+    let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let partition = "PARTITION BY window_start, window_end";
+    let top =
+        |call: &str, condition: &str| format!("SELECT k FROM (SELECT *, {call} AS rn {window}) WHERE {condition}");
+    let by_v = format!("ROW_NUMBER() OVER ({partition} ORDER BY v)");
+    let cases = [
+        ("SELECT «ROW_NUMBER() FROM src".to_string(), "ROW_NUMBER needs OVER", "PARTITION BY window_start"),
+        (
+            top(&format!("«RANK() OVER ({partition} ORDER BY v)"), "rn <= 2"),
+            "only ROW_NUMBER()",
+            "order of their arrival",
+        ),
+        (top(&format!("«ROW_NUMBER(v) OVER ({partition} ORDER BY v)"), "rn <= 2"), "takes no arguments", ""),
+        (top(&format!("«ROW_NUMBER() OVER ({partition})"), "rn <= 2"), "needs an ORDER BY", "come first"),
+        (top(&format!("«ROW_NUMBER() OVER ({partition} ORDER BY 1)"), "rn <= 2"), "needs an ORDER BY", "come first"),
+        (
+            top(
+                &format!("«ROW_NUMBER() OVER ({partition} ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"),
+                "rn = 1",
+            ),
+            "ROWS and RANGE have no place",
+            "leave it out",
+        ),
+        (top(&format!("«ROW_NUMBER() OVER ({partition} ORDER BY MAP[k, v])"), "rn = 1"), "MAP have no order", ""),
+        (top(&format!("«{by_v}"), "rn > 1"), "not given, only the first", "rn <= 3"),
+        (top(&by_v, "«rn <= 0"), "the last row number that is asked for is 0", "rn <= 1"),
+        (
+            top(&format!("{by_v} AS r2, «ROW_NUMBER() OVER ({partition} ORDER BY k)"), "rn <= 2"),
+            "the same PARTITION BY and ORDER BY",
+            "around this one",
+        ),
+        (format!("SELECT k {window} WHERE «{by_v} = 1"), "has no place in WHERE", "in a subquery"),
+        (format!("SELECT k {window} QUALIFY «v > 1"), "QUALIFY needs", "use WHERE"),
+    ];
+    for (query, message, remedy) in cases {
+        check(&query, Script, message, remedy);
+    }
+}
+
+#[test]
 fn what_flink_has_and_we_have_not_is_refused_by_name() {
     let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
         ("SELECT a.k FROM src a JOIN «plain b ON a.k = b.k".to_string(), "a join"),
         ("SELECT a.k FROM src a, «plain b".to_string(), "a join"),
-        (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "OVER"),
+        (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "without a limit"),
+        (
+            format!("SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) AS rn {tumble}) WHERE rn <= 2"),
+            "Top-N without a window",
+        ),
+        (
+            "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS rn FROM src) WHERE rn = 1"
+                .to_string(),
+            "deduplication or Top-1 without a window",
+        ),
+        (format!("SELECT k {tumble} GROUP BY k, window_start, window_end QUALIFY «k = 'a'"), "QUALIFY beside GROUP BY"),
         ("SELECT «SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM src".to_string(), "OVER"),
         (
             format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS («ROLLUP (k), ())"),
@@ -245,10 +296,6 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("CREATE TABLE x (a INT, t TIME(0)) PARTITIONED BY («t)".to_string(), "the type TIME(0) of the partition key"),
         ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
-        (
-            "SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
-            "SESSION without",
-        ),
         ("SELECT k FROM src «/*+ OPTIONS('path'='x') */".to_string(), "hint"),
     ];
     for (query, message) in cases {
