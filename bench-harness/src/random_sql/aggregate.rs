@@ -18,10 +18,11 @@ pub enum Place {
 /// A call: its text stands in `name`.
 pub fn call(draw: &mut Draw, rows: &Relation, place: Place) -> Column {
     let values = rows.values();
-    if place != Place::Over && draw.chance(25) {
-        if let Some(call) = collecting(draw, rows, place) {
-            return call;
-        }
+    if place != Place::Over
+        && draw.chance(25)
+        && let Some(call) = collecting(draw, rows, place)
+    {
+        return call;
     }
     let call = plain(draw, &values, place);
     if place != Place::Over && draw.chance(20) {
@@ -53,9 +54,9 @@ fn plain(draw: &mut Draw, values: &[Column], place: Place) -> Column {
         9 => Column::new(format!("MIN({})", any.name), any.sql_type),
         10 => Column::new(format!("MAX({})", any.name), any.sql_type),
         11 if place != Place::Merged => widened_distinct(&number),
-        12 if place != Place::Over => widened(*draw.pick(&["STDDEV_POP", "VAR_POP"]), 6),
-        13 if place != Place::Over && number.nullable => widened(*draw.pick(&["STDDEV_SAMP", "VAR_SAMP"]), 6),
-        _ => of_number(*draw.pick(&["MIN", "MAX"])),
+        12 if place != Place::Over => widened(draw.pick::<&str>(&["STDDEV_POP", "VAR_POP"]), 6),
+        13 if place != Place::Over && number.nullable => widened(draw.pick::<&str>(&["STDDEV_SAMP", "VAR_SAMP"]), 6),
+        _ => of_number(draw.pick::<&str>(&["MIN", "MAX"])),
     }
 }
 
