@@ -1,0 +1,365 @@
+//! The queries on the pages of Flink's documentation about windows print the tables that those pages show
+//! (nightlies.apache.org/flink/flink-docs-release-2.3/docs/sql/reference/queries, the page is named at each test).
+//! Rows and results are the documentation's; times are written without `:00.000`, as there.
+#![cfg(feature = "sql")]
+
+use std::process::Command;
+
+/// The bids of the pages on window functions and window aggregation; the first page leaves out the supplier.
+const BIDS: &str = "2020-04-15 08:05:00,4.00,C,supplier1\n\
+    2020-04-15 08:07:00,2.00,A,supplier1\n\
+    2020-04-15 08:09:00,5.00,D,supplier2\n\
+    2020-04-15 08:11:00,3.00,B,supplier2\n\
+    2020-04-15 08:13:00,1.00,E,supplier1\n\
+    2020-04-15 08:17:00,6.00,F,supplier2\n";
+
+/// The bids of the page on sessions.
+const BIDS_OF_SESSIONS: &str = "2020-04-15 08:07:00,4.00,A,\n\
+    2020-04-15 08:06:00,2.00,A,\n\
+    2020-04-15 08:09:00,5.00,B,\n\
+    2020-04-15 08:08:00,3.00,A,\n\
+    2020-04-15 08:17:00,1.00,B,\n";
+
+/// The bids of the pages on Top-N and deduplication.
+const BIDS_OF_TOP_N: &str = "2020-04-15 08:05:00,4.00,A,supplier1\n\
+    2020-04-15 08:06:00,4.00,C,supplier2\n\
+    2020-04-15 08:07:00,2.00,G,supplier1\n\
+    2020-04-15 08:08:00,2.00,B,supplier3\n\
+    2020-04-15 08:09:00,5.00,D,supplier4\n\
+    2020-04-15 08:11:00,2.00,B,supplier3\n\
+    2020-04-15 08:13:00,1.00,E,supplier1\n\
+    2020-04-15 08:15:00,3.00,H,supplier2\n\
+    2020-04-15 08:17:00,6.00,F,supplier5\n";
+
+const BID: &str = "CREATE TABLE Bid (bidtime TIMESTAMP(3), price DECIMAL(10, 2), item STRING, supplier_id STRING,
+    WATERMARK FOR bidtime AS bidtime - INTERVAL '1' SECOND)
+    WITH ('connector' = 'filesystem', 'path' = 'rows.csv', 'format' = 'csv');\n";
+
+/// A table as the documentation draws it, or the CSV that the program prints: the header, and the rows in the order of
+/// their texts, as the order of rows means nothing.
+fn table<'a>(lines: impl Iterator<Item = &'a str>, separator: char) -> Vec<String> {
+    let cell = |cell: &str| {
+        let cell = cell.trim().trim_end_matches(".000");
+        // a date and the time of a full minute; `:00` must not be taken off `08:00` itself
+        let cell = if cell.len() == 19 { cell.trim_end_matches(":00") } else { cell };
+        if cell.eq_ignore_ascii_case("(null)") || cell == "null" { String::new() } else { cell.to_string() }
+    };
+    let mut rows: Vec<String> =
+        lines.map(|line| line.split(separator).map(cell).collect::<Vec<_>>().join(" | ")).collect();
+    rows[1..].sort();
+    rows
+}
+
+fn documented(drawn: &str) -> Vec<String> {
+    let rows = drawn.lines().map(str::trim).filter(|line| line.starts_with('|'));
+    table(rows.map(|line| line.trim_matches('|')), '|')
+}
+
+/// Runs a script on these rows and compares what it prints.
+fn prints(script: &str, rows: &str, drawn: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("rows.csv"), rows).expect("a writable folder");
+    std::fs::write(folder.path().join("job.sql"), script).expect("a writable folder");
+    for shards in ["1", "3"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_transom"));
+        command.current_dir(folder.path()).args(["run", "job.sql", "-q", "-o", "csv", "--shards", shards]);
+        let output = command.output().expect("the binary runs");
+        assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8(output.stdout).expect("text");
+        assert_eq!(table(printed.lines(), ','), documented(drawn), "{script}");
+    }
+}
+
+/// The same of a query over bids.
+fn bids_print(rows: &str, query: &str, drawn: &str) {
+    prints(&format!("{BID}{query};"), rows, drawn);
+}
+
+/// The page "Window TVF" has no suppliers.
+const WINDOWED: &str = "SELECT bidtime, price, item, window_start, window_end, window_time FROM TABLE";
+const SUMS: &str = "SELECT window_start, window_end, SUM(price) AS price FROM TABLE";
+const EACH: &str = "GROUP BY window_start, window_end";
+
+/// Page "Window TVF" (window-tvf), TUMBLE; its sums also on page "Window Aggregation".
+#[test]
+fn tumbling_windows() {
+    let rows = "
+        |          bidtime | price | item |     window_start |       window_end |            window_time  |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:07 |  2.00 | A    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:09 |  5.00 | D    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |";
+    bids_print(BIDS, &format!("{WINDOWED}(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))"), rows);
+    let named = "(TUMBLE(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), SIZE => INTERVAL '10' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    let sums = "
+        |     window_start |       window_end | price |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 | 11.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | 10.00 |";
+    bids_print(BIDS, &format!("{SUMS}(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES)) {EACH}"), sums);
+}
+
+/// Page "Window TVF" (window-tvf), HOP; its sums also on page "Window Aggregation".
+#[test]
+fn hopping_windows() {
+    let rows = "
+        |          bidtime | price | item |     window_start |       window_end |           window_time   |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:05 | 2020-04-15 08:15 | 2020-04-15 08:14:59.999 |
+        | 2020-04-15 08:07 |  2.00 | A    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:07 |  2.00 | A    | 2020-04-15 08:05 | 2020-04-15 08:15 | 2020-04-15 08:14:59.999 |
+        | 2020-04-15 08:09 |  5.00 | D    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:09 |  5.00 | D    | 2020-04-15 08:05 | 2020-04-15 08:15 | 2020-04-15 08:14:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:05 | 2020-04-15 08:15 | 2020-04-15 08:14:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:05 | 2020-04-15 08:15 | 2020-04-15 08:14:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:15 | 2020-04-15 08:25 | 2020-04-15 08:24:59.999 |";
+    let hop = "(HOP(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{hop}"), rows);
+    let named = "(HOP(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), SLIDE => INTERVAL '5' MINUTES,
+        SIZE => INTERVAL '10' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    let sums = "
+        |     window_start |       window_end | price |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 | 11.00 |
+        | 2020-04-15 08:05 | 2020-04-15 08:15 | 15.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | 10.00 |
+        | 2020-04-15 08:15 | 2020-04-15 08:25 |  6.00 |";
+    bids_print(BIDS, &format!("{SUMS}{hop} {EACH}"), sums);
+}
+
+/// Page "Window TVF" (window-tvf), CUMULATE; its sums also on page "Window Aggregation".
+#[test]
+fn cumulating_windows() {
+    let rows = "
+        |          bidtime | price | item |     window_start |       window_end |            window_time  |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:00 | 2020-04-15 08:06 | 2020-04-15 08:05:59.999 |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:00 | 2020-04-15 08:08 | 2020-04-15 08:07:59.999 |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:07 |  2.00 | A    | 2020-04-15 08:00 | 2020-04-15 08:08 | 2020-04-15 08:07:59.999 |
+        | 2020-04-15 08:07 |  2.00 | A    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:09 |  5.00 | D    | 2020-04-15 08:00 | 2020-04-15 08:10 | 2020-04-15 08:09:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:12 | 2020-04-15 08:11:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:14 | 2020-04-15 08:13:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:16 | 2020-04-15 08:15:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:18 | 2020-04-15 08:17:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:14 | 2020-04-15 08:13:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:16 | 2020-04-15 08:15:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:18 | 2020-04-15 08:17:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
+        | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:18 | 2020-04-15 08:17:59.999 |
+        | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |";
+    let cumulate = "(CUMULATE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{cumulate}"), rows);
+    let named = "(CUMULATE(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), STEP => INTERVAL '2' MINUTES,
+        SIZE => INTERVAL '10' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    let sums = "
+        |     window_start |       window_end | price |
+        | 2020-04-15 08:00 | 2020-04-15 08:06 |  4.00 |
+        | 2020-04-15 08:00 | 2020-04-15 08:08 |  6.00 |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 | 11.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:12 |  3.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:14 |  4.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:16 |  4.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:18 | 10.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | 10.00 |";
+    bids_print(BIDS, &format!("{SUMS}{cumulate} {EACH}"), sums);
+}
+
+/// Page "Window TVF" (window-tvf), SESSION.
+#[test]
+fn sessions() {
+    let session = "(SESSION(TABLE Bid PARTITION BY item, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES))";
+    let rows = "
+        |          bidtime | price | item |     window_start |       window_end |             window_time |
+        | 2020-04-15 08:07 |  4.00 | A    | 2020-04-15 08:06 | 2020-04-15 08:13 | 2020-04-15 08:12:59.999 |
+        | 2020-04-15 08:06 |  2.00 | A    | 2020-04-15 08:06 | 2020-04-15 08:13 | 2020-04-15 08:12:59.999 |
+        | 2020-04-15 08:08 |  3.00 | A    | 2020-04-15 08:06 | 2020-04-15 08:13 | 2020-04-15 08:12:59.999 |
+        | 2020-04-15 08:09 |  5.00 | B    | 2020-04-15 08:09 | 2020-04-15 08:14 | 2020-04-15 08:13:59.999 |
+        | 2020-04-15 08:17 |  1.00 | B    | 2020-04-15 08:17 | 2020-04-15 08:22 | 2020-04-15 08:21:59.999 |";
+    bids_print(BIDS_OF_SESSIONS, &format!("{WINDOWED}{session}"), rows);
+    let sums = "
+        |     window_start |       window_end | item | total_price |
+        | 2020-04-15 08:06 | 2020-04-15 08:13 | A    |        9.00 |
+        | 2020-04-15 08:09 | 2020-04-15 08:14 | B    |        5.00 |
+        | 2020-04-15 08:17 | 2020-04-15 08:22 | B    |        1.00 |";
+    let query = format!(
+        "SELECT window_start, window_end, item, SUM(price) AS total_price FROM TABLE{session}
+        GROUP BY item, window_start, window_end"
+    );
+    bids_print(BIDS_OF_SESSIONS, &query, sums);
+    let all = "
+        |     window_start |       window_end | price |
+        | 2020-04-15 08:06 | 2020-04-15 08:14 | 14.00 |
+        | 2020-04-15 08:17 | 2020-04-15 08:22 |  1.00 |";
+    let session = "(SESSION(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES))";
+    bids_print(BIDS_OF_SESSIONS, &format!("{SUMS}{session} {EACH}"), all);
+}
+
+/// Page "Window TVF" (window-tvf), the offset of windows.
+#[test]
+fn windows_with_an_offset() {
+    let rows = "
+        |          bidtime | price | item |     window_start |       window_end |            window_time  |
+        | 2020-04-15 08:05 |  4.00 | C    | 2020-04-15 08:01 | 2020-04-15 08:11 | 2020-04-15 08:10:59.999 |
+        | 2020-04-15 08:07 |  2.00 | A    | 2020-04-15 08:01 | 2020-04-15 08:11 | 2020-04-15 08:10:59.999 |
+        | 2020-04-15 08:09 |  5.00 | D    | 2020-04-15 08:01 | 2020-04-15 08:11 | 2020-04-15 08:10:59.999 |
+        | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:11 | 2020-04-15 08:21 | 2020-04-15 08:20:59.999 |
+        | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:11 | 2020-04-15 08:21 | 2020-04-15 08:20:59.999 |
+        | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:11 | 2020-04-15 08:21 | 2020-04-15 08:20:59.999 |";
+    let tumble = "(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES, INTERVAL '1' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{tumble}"), rows);
+    let named = "(TUMBLE(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), SIZE => INTERVAL '10' MINUTES,
+        `OFFSET` => INTERVAL '1' MINUTES))";
+    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    let sums = "
+        |     window_start |       window_end | price |
+        | 2020-04-15 08:01 | 2020-04-15 08:11 | 11.00 |
+        | 2020-04-15 08:11 | 2020-04-15 08:21 | 10.00 |";
+    bids_print(BIDS, &format!("{SUMS}{tumble} {EACH}"), sums);
+    // what the page says in words
+    for (minutes, start, end) in [
+        ("-16", "2021-06-29 23:54", "2021-06-30 00:04"),
+        ("-6", "2021-06-29 23:54", "2021-06-30 00:04"),
+        ("-4", "2021-06-29 23:56", "2021-06-30 00:06"),
+        ("0", "2021-06-30 00:00", "2021-06-30 00:10"),
+        ("4", "2021-06-29 23:54", "2021-06-30 00:04"),
+        ("6", "2021-06-29 23:56", "2021-06-30 00:06"),
+        ("16", "2021-06-29 23:56", "2021-06-30 00:06"),
+    ] {
+        let tumble =
+            format!("TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTE, INTERVAL '{minutes}' MINUTE)");
+        let query = format!("SELECT window_start, window_end FROM TABLE({tumble})");
+        let drawn = format!("| window_start | window_end |\n| {start} | {end} |");
+        bids_print("2021-06-30 00:00:04,1.00,A,\n", &query, &drawn);
+    }
+}
+
+/// Page "Window Aggregation" (window-agg): sessions, grouping sets, windows over windows.
+#[test]
+fn aggregations_of_windows() {
+    let session = "SESSION(TABLE Bid PARTITION BY supplier_id, DESCRIPTOR(bidtime), INTERVAL '2' MINUTES)";
+    let query = format!(
+        "SELECT window_start, window_end, supplier_id, SUM(price) AS total_price FROM TABLE({session})
+        GROUP BY window_start, window_end, supplier_id"
+    );
+    let sessions = "
+        |     window_start |       window_end | supplier_id | total_price |
+        | 2020-04-15 08:05 | 2020-04-15 08:09 | supplier1   | 6.00        |
+        | 2020-04-15 08:09 | 2020-04-15 08:13 | supplier2   | 8.00        |
+        | 2020-04-15 08:13 | 2020-04-15 08:15 | supplier1   | 1.00        |
+        | 2020-04-15 08:17 | 2020-04-15 08:19 | supplier2   | 6.00        |";
+    bids_print(BIDS, &query, sessions);
+    let sets = "
+        |     window_start |       window_end | supplier_id | price |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |      (NULL) | 11.00 |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |   supplier2 |  5.00 |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |   supplier1 |  6.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |      (NULL) | 10.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |   supplier2 |  9.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |   supplier1 |  1.00 |";
+    let tumble = "TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES)";
+    for grouping in ["GROUPING SETS ((supplier_id), ())", "ROLLUP (supplier_id)"] {
+        let query = format!(
+            "SELECT window_start, window_end, supplier_id, SUM(price) AS price FROM TABLE({tumble})
+            GROUP BY window_start, window_end, {grouping}"
+        );
+        bids_print(BIDS, &query, sets);
+    }
+    // the page shows no rows for CUBE: each bid of the window, each supplier of it, and all of it
+    let cube = "
+        |     window_start |       window_end | item | supplier_id | price |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | B    | supplier2   |  3.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | E    | supplier1   |  1.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | F    | supplier2   |  6.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | B    | null        |  3.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | E    | null        |  1.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | F    | null        |  6.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | null | supplier1   |  1.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | null | supplier2   |  9.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 | null | null        | 10.00 |";
+    let second: String = BIDS.lines().skip(3).map(|line| format!("{line}\n")).collect();
+    let sets = "GROUPING SETS ((supplier_id, item), (supplier_id), (item), ())";
+    for grouping in ["CUBE (supplier_id, item)", sets] {
+        let query = format!(
+            "SELECT window_start, window_end, item, supplier_id, SUM(price) AS price FROM TABLE({tumble})
+            GROUP BY window_start, window_end, {grouping}"
+        );
+        bids_print(&second, &query, cube);
+    }
+    let cascade = format!(
+        "{BID}CREATE VIEW window1 AS
+        SELECT window_start AS window_5mintumble_start, window_end AS window_5mintumble_end, window_time AS rowtime,
+            SUM(price) AS partial_price
+        FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES))
+        GROUP BY supplier_id, window_start, window_end, window_time;
+        SELECT window_start, window_end, SUM(partial_price) AS total_price
+        FROM TABLE(TUMBLE(TABLE window1, DESCRIPTOR(rowtime), INTERVAL '10' MINUTES))
+        GROUP BY window_start, window_end;"
+    );
+    // no rows on the page either; they must be those of windows of 10 minutes
+    let sums = "
+        |     window_start |       window_end | total_price |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |       11.00 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |       10.00 |";
+    prints(&cascade, BIDS, sums);
+}
+
+/// Page "Window Top-N" (window-topn). Its second table leaves `window_time` out of the `*`.
+#[test]
+fn top_n_of_windows() {
+    let query = "SELECT *
+        FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS rownum
+            FROM (
+                SELECT window_start, window_end, supplier_id, SUM(price) AS price, COUNT(*) AS cnt
+                FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))
+                GROUP BY window_start, window_end, supplier_id
+            )
+        ) WHERE rownum <= 3";
+    let suppliers = "
+        |     window_start |       window_end | supplier_id | price | cnt | rownum |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |   supplier1 |  6.00 |   2 |      1 |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |   supplier4 |  5.00 |   1 |      2 |
+        | 2020-04-15 08:00 | 2020-04-15 08:10 |   supplier2 |  4.00 |   1 |      3 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |   supplier5 |  6.00 |   1 |      1 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |   supplier2 |  3.00 |   1 |      2 |
+        | 2020-04-15 08:10 | 2020-04-15 08:20 |   supplier3 |  2.00 |   1 |      3 |";
+    bids_print(BIDS_OF_TOP_N, query, suppliers);
+    let query = "SELECT bidtime, price, item, supplier_id, window_start, window_end, rownum
+        FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS rownum
+            FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))
+        ) WHERE rownum <= 3";
+    let items = "
+        |          bidtime | price | item | supplier_id |     window_start |       window_end | rownum |
+        | 2020-04-15 08:05 |  4.00 |    A |   supplier1 | 2020-04-15 08:00 | 2020-04-15 08:10 |      2 |
+        | 2020-04-15 08:06 |  4.00 |    C |   supplier2 | 2020-04-15 08:00 | 2020-04-15 08:10 |      3 |
+        | 2020-04-15 08:09 |  5.00 |    D |   supplier4 | 2020-04-15 08:00 | 2020-04-15 08:10 |      1 |
+        | 2020-04-15 08:11 |  2.00 |    B |   supplier3 | 2020-04-15 08:10 | 2020-04-15 08:20 |      3 |
+        | 2020-04-15 08:15 |  3.00 |    H |   supplier2 | 2020-04-15 08:10 | 2020-04-15 08:20 |      2 |
+        | 2020-04-15 08:17 |  6.00 |    F |   supplier5 | 2020-04-15 08:10 | 2020-04-15 08:20 |      1 |";
+    bids_print(BIDS_OF_TOP_N, query, items);
+}
+
+/// Page "Window Deduplication" (window-deduplication).
+#[test]
+fn the_last_bid_of_each_window() {
+    let query = "SELECT *
+        FROM (
+            SELECT bidtime, price, item, supplier_id, window_start, window_end,
+                ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY bidtime DESC) AS rownum
+            FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))
+        ) WHERE rownum <= 1";
+    let last = "
+        |          bidtime | price | item | supplier_id |     window_start |       window_end | rownum |
+        | 2020-04-15 08:09 |  5.00 |    D |   supplier4 | 2020-04-15 08:00 | 2020-04-15 08:10 |      1 |
+        | 2020-04-15 08:17 |  6.00 |    F |   supplier5 | 2020-04-15 08:10 | 2020-04-15 08:20 |      1 |";
+    bids_print(BIDS_OF_TOP_N, query, last);
+}
