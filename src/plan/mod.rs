@@ -6,7 +6,9 @@ mod files;
 
 mod datagen;
 mod group;
+mod join;
 mod nexmark;
+mod over;
 mod rank;
 mod rows;
 mod stage;
@@ -23,7 +25,9 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use group::GroupAggregateSpec;
+pub use join::{JoinKind, JoinSpec};
 pub use nexmark::{Entity, NexmarkSpec};
+pub use over::{Frame, OverCall, OverFunction, OverSpec};
 pub use rank::{RankSpec, SortKey};
 pub use rows::{KeepFirstSpec, SessionRowsSpec};
 pub use stage::{Lateness, StageSpec};
@@ -128,6 +132,9 @@ pub struct WatermarkSpec {
     pub expression: Expr,
     /// As in the script, for `explain` and the summary.
     pub text: String,
+    /// Index among [`ScanSpec::columns`] of the column that gets the watermark before each row, where that is asked
+    /// for; its expression there is NULL.
+    pub current: Option<usize>,
 }
 
 /// Which windows a row belongs to. Sizes and offsets in milliseconds.

@@ -30,6 +30,10 @@ enum Kind {
         gap: i64,
     },
     Attached(usize),
+    /// The row's own time counts; `every`: every row gets a mark.
+    RowTime {
+        every: bool,
+    },
     Never,
 }
 
@@ -37,8 +41,14 @@ impl Deadlines {
     /// # Errors
     /// As [`operator`](super::operator).
     pub fn new(lateness: Lateness<'_>) -> Result<Self> {
-        let Lateness::Windows { window, time, zone } = lateness else {
-            return Ok(Deadlines { kind: Kind::Never, time: 0, scale: Scale::new(None)?, in_zone: false });
+        let (window, time, zone) = match lateness {
+            Lateness::Windows { window, time, zone } => (window, time, zone),
+            Lateness::RowTime { time, every } => {
+                return Ok(Deadlines { kind: Kind::RowTime { every }, time, scale: Scale::new(None)?, in_zone: false });
+            }
+            Lateness::Never => {
+                return Ok(Deadlines { kind: Kind::Never, time: 0, scale: Scale::new(None)?, in_zone: false });
+            }
         };
         let kind = match (window, grid_of(window)?) {
             (_, Some(grid)) => Kind::Grid(grid),
@@ -59,7 +69,8 @@ impl Deadlines {
     pub fn may_be_behind(&self, lowest_time: i64, watermark: Watermark) -> bool {
         let first_end = match self.kind {
             // The rows' own windows decide; their ends are not known from a time.
-            Kind::Attached(_) => return true,
+            Kind::Attached(_) | Kind::RowTime { every: true } => return true,
+            Kind::RowTime { every: false } => lowest_time.saturating_add(1),
             Kind::Never => return false,
             Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
             // No window that holds an instant ends before it, whatever the zone does to its clocks.
@@ -74,9 +85,13 @@ impl Deadlines {
     /// Internal if the time column is missing or of another type, data if it has NULLs.
     pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
         match self.kind {
-            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
+            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
+            Kind::RowTime { every: true } => out.resize(out.len() + rows.num_rows(), i64::MIN),
+            Kind::RowTime { every: false } => {
+                out.extend(times(rows, self.time)?.iter().map(|time| time.saturating_add(1)));
+            }
             Kind::Grid(grid) => {
                 let times = local_times(rows, self.time, &mut self.scale)?;
                 let (mut slice, mut deadline) = (i64::MAX, i64::MAX);
@@ -93,12 +108,13 @@ impl Deadlines {
     }
 
     /// One time a row: the row is late where that is at or before the horizon. A row that may yet join a session that
-    /// is open is not, so of sessions these are the earliest such times. Nothing for rows that carry their windows.
+    /// is open is not, so of sessions these are the earliest such times. Nothing for rows that carry their windows, and
+    /// where the operator alone knows.
     ///
     /// # Errors
     /// As [`Deadlines::of`].
     pub fn last_ends(&mut self, rows: &RecordBatch) -> Result<Vec<i64>> {
-        if matches!(self.kind, Kind::Attached(_) | Kind::Never) {
+        if matches!(self.kind, Kind::Attached(_) | Kind::Never | Kind::RowTime { every: true }) {
             return Ok(Vec::new());
         }
         let times = local_times(rows, self.time, &mut self.scale)?;
@@ -107,6 +123,7 @@ impl Deadlines {
                 times.iter().map(|&time| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX)).collect()
             }
             Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
+            Kind::RowTime { .. } => times.iter().map(|&time| time.saturating_add(1)).collect(),
             Kind::Attached(_) | Kind::Never => Vec::new(),
         })
     }

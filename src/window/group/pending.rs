@@ -48,7 +48,7 @@ impl Pending {
             return Ok(());
         }
         if !self.ordered {
-            return emit(Emitted { rows, time: 0, times: Vec::new() });
+            return emit(Emitted { rows, time: 0, times: Vec::new(), before: Vec::new() });
         }
         let wrong = || Error::internal("the places of rows are no numbers");
         let places = places.map(|places| places.as_primitive_opt::<Int64Type>().ok_or_else(wrong)).transpose()?;
