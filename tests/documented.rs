@@ -39,10 +39,9 @@ const BID: &str = "CREATE TABLE Bid (bidtime TIMESTAMP(3), price DECIMAL(10, 2),
 /// texts, as the order of rows means nothing.
 fn table<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let cell = |cell: &str| {
-        let cell = cell.trim().trim_end_matches(".000");
-        // a date and the time of a full minute; `:00` must not be taken off `08:00` itself
-        let cell = if cell.len() == 19 { cell.trim_end_matches(":00") } else { cell };
-        if cell.eq_ignore_ascii_case("(null)") || cell == "null" { String::new() } else { cell.to_string() }
+        let cell = cell.trim();
+        let cell = cell.strip_suffix(":00.000").or(cell.strip_suffix(".000")).unwrap_or(cell);
+        if matches!(cell, "(NULL)" | "null" | "NULL") { String::new() } else { cell.to_string() }
     };
     let mut rows: Vec<String> =
         lines.map(|line| line.split('|').map(cell).collect::<Vec<_>>().join(" | ")).collect();
@@ -223,15 +222,13 @@ fn windows_with_an_offset() {
         | 2020-04-15 08:01 | 2020-04-15 08:11 | 11.00 |
         | 2020-04-15 08:11 | 2020-04-15 08:21 | 10.00 |";
     bids_print(BIDS, &format!("{SUMS}{tumble} {EACH}"), sums);
-    // what the page says in words
+    // what the page says in words; its 16 and -16 minutes are refused, in Flink too
     for (minutes, start, end) in [
-        ("-16", "2021-06-29 23:54", "2021-06-30 00:04"),
         ("-6", "2021-06-29 23:54", "2021-06-30 00:04"),
         ("-4", "2021-06-29 23:56", "2021-06-30 00:06"),
         ("0", "2021-06-30 00:00", "2021-06-30 00:10"),
         ("4", "2021-06-29 23:54", "2021-06-30 00:04"),
         ("6", "2021-06-29 23:56", "2021-06-30 00:06"),
-        ("16", "2021-06-29 23:56", "2021-06-30 00:06"),
     ] {
         let tumble =
             format!("TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTE, INTERVAL '{minutes}' MINUTE)");
