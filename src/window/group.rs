@@ -5,6 +5,8 @@
 
 mod changes;
 mod pending;
+#[cfg(test)]
+mod tests;
 
 use arrow::array::{ArrayRef, AsArray, Int8Array, RecordBatch};
 use arrow::datatypes::Int8Type;

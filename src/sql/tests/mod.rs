@@ -1,6 +1,7 @@
 //! Scripts as a whole: what they are refused for, and what plans they become.
 
 mod cases;
+mod joins;
 mod plans;
 mod refusals;
 mod soup;
