@@ -43,8 +43,7 @@ fn table<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
         let cell = cell.strip_suffix(":00.000").or(cell.strip_suffix(".000")).unwrap_or(cell);
         if matches!(cell, "(NULL)" | "null" | "NULL") { String::new() } else { cell.to_string() }
     };
-    let mut rows: Vec<String> =
-        lines.map(|line| line.split('|').map(cell).collect::<Vec<_>>().join(" | ")).collect();
+    let mut rows: Vec<String> = lines.map(|line| line.split('|').map(cell).collect::<Vec<_>>().join(" | ")).collect();
     rows[1..].sort();
     rows
 }
@@ -373,9 +372,8 @@ fn joins_print(query: &str, drawn: &str) {
     let both = "CREATE TABLE both (row_time TIMESTAMP(3), num INT, side STRING, id STRING,
         WATERMARK FOR row_time AS row_time - INTERVAL '5' MINUTE)
         WITH ('connector' = 'filesystem', 'path' = 'rows.csv', 'format' = 'csv');\n";
-    let windows = |name: &str| {
-        format!("(SELECT * FROM TABLE(TUMBLE(TABLE {name}, DESCRIPTOR(row_time), INTERVAL '5' MINUTES)))")
-    };
+    let windows =
+        |name: &str| format!("(SELECT * FROM TABLE(TUMBLE(TABLE {name}, DESCRIPTOR(row_time), INTERVAL '5' MINUTES)))");
     let query = query.replace("LEFT_WINDOWS", &windows("LeftTable")).replace("RIGHT_WINDOWS", &windows("RightTable"));
     prints(&format!("{both}{views}{query};"), &rows, drawn);
 }
@@ -448,7 +446,8 @@ fn sums_of_the_last_hour() {
         |       o4 | 2020-04-15 09:00    |      5 |                       11 |
         |       o5 | 2020-04-15 09:30:01 |      1 |                        6 |";
     prints(&format!("{orders}{query}"), rows, sums);
-    let query = "SELECT order_id, order_time, amount, SUM(amount) OVER w AS sum_amount, AVG(amount) OVER w AS avg_amount
+    let query =
+        "SELECT order_id, order_time, amount, SUM(amount) OVER w AS sum_amount, AVG(amount) OVER w AS avg_amount
         FROM Orders
         WINDOW w AS (
             PARTITION BY product

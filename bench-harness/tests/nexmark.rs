@@ -32,7 +32,8 @@ fn queries() -> Vec<Query> {
         let refused = match cells[3] {
             "runs" => None,
             what => {
-                let reason = what.strip_prefix("refused: ").unwrap_or_else(|| panic!("neither runs nor refused: {line}"));
+                let reason =
+                    what.strip_prefix("refused: ").unwrap_or_else(|| panic!("neither runs nor refused: {line}"));
                 Some(reason.to_string())
             }
         };
@@ -84,7 +85,8 @@ fn recorded(number: u32) -> (SinkExpectation, usize) {
         None => (stateless.clone(), format!("q{number}")),
     };
     let Expected::Sinks(sinks) = SqlCase::load(&folder).unwrap().expected else { panic!("q{number} fails in Flink") };
-    let sink = sinks.into_iter().find(|known| known.sink == sink).unwrap_or_else(|| panic!("q{number} is not recorded"));
+    let sink =
+        sinks.into_iter().find(|known| known.sink == sink).unwrap_or_else(|| panic!("q{number} is not recorded"));
     let events = [folder, stateless].map(|folder| folder.join("events.json"));
     let events = events.iter().find(|file| file.exists()).unwrap();
     (sink, fs::read_to_string(events).unwrap().lines().count())
@@ -97,7 +99,8 @@ fn queries_that_run_give_what_flink_gives_and_the_others_are_refused_by_name() {
     for Query { number, refused } in queries {
         let out = tempfile::tempdir().unwrap();
         if let Some(reason) = refused {
-            let error = run(number, 10, 1, out.path()).expect_err(&format!("q{number} runs: the README says it does not"));
+            let error =
+                run(number, 10, 1, out.path()).expect_err(&format!("q{number} runs: the README says it does not"));
             assert_eq!(error.kind(), ErrorKind::Unsupported, "q{number}: {error}");
             assert!(error.to_string().contains(&reason), "q{number} is refused for another reason: {error}");
             continue;
