@@ -51,6 +51,46 @@ fn query_fails(query: &str, says: &[&str]) {
 }
 
 #[test]
+fn a_row_counts_once_whatever_its_grouping_sets_and_elements() {
+    const LATE: &str = "2024-05-01 12:00:01,a,1\n2024-05-01 12:00:30,a,2\n2024-05-01 12:00:02,b,3\n";
+    let sets = "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) \
+                GROUP BY window_start, window_end, CUBE (k, v);";
+    let unnest = "SELECT k, x FROM (SELECT * FROM src WHERE v > 1) CROSS JOIN UNNEST(ARRAY[v, v]) AS u (x);";
+    let none = "SELECT k, x FROM src JOIN UNNEST(ARRAY[v, v]) AS u (x) ON x > 2;";
+    let counts = [
+        (sets, "3 = 2 used + 0 filtered + 1 late + 0 malformed"),
+        (unnest, "3 = 2 used + 1 filtered + 0 late + 0 malformed"),
+        (none, "3 = 1 used + 2 filtered + 0 late + 0 malformed"),
+    ];
+    for (query, figures) in counts {
+        let folder = folder(&format!("{}{query}", table("'format' = 'csv'")), LATE);
+        let output = transom(folder.path(), &["run", "job.sql"]);
+        assert!(text(&output.stderr).contains(figures), "{query}\n{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_late_row_costs_the_other_side_of_a_union_nothing() {
+    const LATE: &str = "2024-05-01 12:00:01,a,1\n2024-05-01 12:00:30,a,2\n2024-05-01 12:00:02,b,3\n";
+    let union = "CREATE VIEW u AS SELECT k, ts FROM src UNION ALL SELECT 'other', ts FROM src;\n\
+                 SELECT k FROM TABLE(TUMBLE(TABLE u, DESCRIPTOR(ts), INTERVAL '10' SECOND)) \
+                 WHERE k <> 'b' GROUP BY window_start, window_end, k;";
+    let folder = folder(&format!("{}{union}", table("'format' = 'csv'")), LATE);
+    let output = transom(folder.path(), &["run", "job.sql", "-o", "csv"]);
+    let rows = text(&output.stdout);
+    let mut rows: Vec<&str> = rows.lines().skip(1).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, ["a", "a", "other", "other"]);
+}
+
+#[test]
+fn a_script_needs_no_table() {
+    let folder = folder("SELECT 1, 'a' AS b UNION ALL VALUES (2, 'bc');", "");
+    let output = transom(folder.path(), &["run", "job.sql", "-o", "csv"]);
+    assert_eq!(text(&output.stdout), "EXPR$0,b\n1,a\n2,bc\n");
+}
+
+#[test]
 fn a_select_prints_a_table_and_nothing_else_on_stdout() {
     let folder = folder(&format!("{}{COUNT}", table("'format' = 'csv'")), GOOD);
     let output = transom(folder.path(), &["run", "job.sql"]);

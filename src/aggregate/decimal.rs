@@ -7,6 +7,8 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType as ArrowType, Decimal128Type, i256};
 
+use super::numeric::stepped as count_step;
+use super::run::{Run, Step};
 use super::{Accumulator, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
@@ -42,9 +44,7 @@ fn add_all(
     filter: Option<&BooleanArray>,
     latch: bool,
 ) -> Result<Option<arrow::buffer::BooleanBuffer>> {
-    let array = values(args, groups)?;
-    let wrong = || Error::internal(format!("SUM or AVG of DECIMAL over {} values", array.data_type()));
-    let numbers = array.as_primitive_opt::<Decimal128Type>().ok_or_else(wrong)?.values();
+    let numbers = decimals(values(args, groups)?)?;
     let mask = selected(args, filter);
     match &mask {
         None => sums.scatter(groups, numbers, |cell, value| *cell = add(*cell, value, latch)),
@@ -56,6 +56,15 @@ fn add_all(
         }
     }
     Ok(mask)
+}
+
+fn decimals(array: &ArrayRef) -> Result<&[i128]> {
+    let wrong = || Error::internal(format!("SUM or AVG of DECIMAL over {} values", array.data_type()));
+    Ok(array.as_primitive_opt::<Decimal128Type>().ok_or_else(wrong)?.values())
+}
+
+fn numbers<'a>(run: &Run<'a>) -> Result<&'a [i128]> {
+    decimals(values(run.args, run.groups)?)
 }
 
 fn column(values: Vec<Option<i128>>, output: &ArrowType) -> ArrayRef {
@@ -71,15 +80,28 @@ fn decimal_type(output: &Type) -> Result<ArrowType> {
     }
 }
 
+/// Adds a value to a sum, or takes one out.
+#[inline]
+fn stepped(sum: &mut i128, value: i128, step: Step, latch: bool) {
+    match step {
+        Step::Add => *sum = add(*sum, value, latch),
+        Step::Remove => *sum = add(*sum, -value, latch),
+        Step::Clear => *sum = EMPTY,
+        Step::Skip => {}
+    }
+}
+
 pub(super) struct Sum {
     sums: ArenaVec<i128>,
+    /// How many values are in each sum, where they are taken out again.
+    live: ArenaVec<i64>,
     latch: bool,
     output: ArrowType,
 }
 
 impl Sum {
     pub(super) fn new(output: &Type, latch: bool) -> Result<Self> {
-        Ok(Sum { sums: ArenaVec::new(), latch, output: decimal_type(output)? })
+        Ok(Sum { sums: ArenaVec::new(), live: ArenaVec::new(), latch, output: decimal_type(output)? })
     }
 }
 
@@ -91,6 +113,18 @@ impl Accumulator for Sum {
         add_all(&mut self.sums, groups, args, filter, self.latch)?;
         Ok(())
     }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let numbers = numbers(run)?;
+        self.live.resize_zeroed(self.sums.len());
+        let (sums, live, latch) = (self.sums.as_mut_slice(), self.live.as_mut_slice(), self.latch);
+        let results = run.each(|row, group, step| {
+            let (sum, live) = (&mut sums[group], &mut live[group]);
+            count_step(live, step);
+            stepped(sum, numbers[row], step, latch);
+            (*live != 0 && *sum != EMPTY && *sum != POISON).then_some(*sum)
+        });
+        Ok(column(results, &self.output))
+    }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let latch = self.latch;
         self.sums.combine(to, &same::<Sum>(other)?.sums, from, |cell, value| *cell = add(*cell, value, latch));
@@ -98,13 +132,21 @@ impl Accumulator for Sum {
     }
     fn reset(&mut self, groups: &[u32]) {
         self.sums.touch(groups, |cell| *cell = EMPTY);
+        if !self.live.is_empty() {
+            self.live.touch(groups, |cell| *cell = 0);
+        }
     }
     fn result(&self, groups: &[u32]) -> Result<ArrayRef> {
-        let sums = self.sums.gather(groups, |sum| (sum != EMPTY && sum != POISON).then_some(sum));
+        let mut sums = self.sums.gather(groups, |sum| (sum != EMPTY && sum != POISON).then_some(sum));
+        for (sum, &group) in sums.iter_mut().zip(groups) {
+            if self.live.as_slice().get(group as usize) == Some(&0) {
+                *sum = None;
+            }
+        }
         Ok(column(sums, &self.output))
     }
     fn bytes(&self) -> usize {
-        self.sums.bytes()
+        self.sums.bytes() + self.live.bytes()
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -140,6 +182,18 @@ impl Accumulator for Avg {
             Some(mask) => mask.set_indices().for_each(|row| self.counts[groups[row] as usize] += 1),
         }
         Ok(())
+    }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let (numbers, extra) = (numbers(run)?, self.extra);
+        let (sums, counts) = (self.sums.as_mut_slice(), self.counts.as_mut_slice());
+        let results = run.each(|row, group, step| {
+            let (sum, count) = (&mut sums[group], &mut counts[group]);
+            count_step(count, step);
+            stepped(sum, numbers[row], step, true);
+            let sum = (*sum != EMPTY && *sum != POISON).then_some(*sum)?;
+            divide(sum, *count, extra)
+        });
+        Ok(column(results, &self.output))
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let other = same::<Avg>(other)?;

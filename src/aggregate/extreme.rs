@@ -10,6 +10,7 @@ use arrow::datatypes::{
 };
 
 use super::numeric::nulls_of;
+use super::run::{Run, Step, column, one_by_one};
 use super::seen::Seen;
 use super::text::TextExtreme;
 use super::{Accumulator, same, selected, values};
@@ -87,15 +88,18 @@ pub(super) fn extreme(input: &Type, output: &Type, max: bool) -> Result<Box<dyn 
     })
 }
 
+fn typed<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<&[T::Native]> {
+    let wrong = || Error::internal(format!("MIN or MAX of {} over {} values", T::DATA_TYPE, array.data_type()));
+    Ok(array.as_primitive_opt::<T>().ok_or_else(wrong)?.values())
+}
+
 impl<T: ArrowPrimitiveType<Native: Cell>, const MAX: bool> Accumulator for Extreme<T, MAX> {
     fn resize(&mut self, groups: usize) {
         self.cells.resize(groups, T::Native::empty(MAX));
         self.seen.resize(groups);
     }
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
-        let array = values(args, groups)?;
-        let wrong = || Error::internal(format!("MIN or MAX of {} over {} values", T::DATA_TYPE, array.data_type()));
-        let numbers = array.as_primitive_opt::<T>().ok_or_else(wrong)?.values();
+        let numbers = typed::<T>(values(args, groups)?)?;
         match selected(args, filter) {
             None => {
                 self.cells.scatter(groups, numbers, |cell, value| *cell = cell.better::<MAX>(value));
@@ -110,6 +114,21 @@ impl<T: ArrowPrimitiveType<Native: Cell>, const MAX: bool> Accumulator for Extre
             }
         }
         Ok(())
+    }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        if !run.steps.is_empty() {
+            return one_by_one(self, run);
+        }
+        let numbers = typed::<T>(values(run.args, run.groups)?)?;
+        let (cells, seen) = (self.cells.as_mut_slice(), self.seen.column().as_mut_slice());
+        let results = run.each(|row, group, step| {
+            let (cell, seen) = (&mut cells[group], &mut seen[group]);
+            if step == Step::Add {
+                (*cell, *seen) = (cell.better::<MAX>(numbers[row]), 1);
+            }
+            (*seen > 0).then_some(*cell)
+        });
+        Ok(Arc::new(column::<T>(results).with_data_type(self.output.clone())))
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let other = same::<Self>(other)?;

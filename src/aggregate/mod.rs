@@ -6,10 +6,12 @@ mod collected;
 mod decimal;
 mod extreme;
 mod histogram;
+mod multiset;
 mod numeric;
 mod percentile;
 mod pick;
 mod resolve;
+mod run;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,7 @@ use arrow::buffer::BooleanBuffer;
 use crate::error::{Error, Result};
 use crate::types::{DataType, Type};
 pub use resolve::{is_aggregate, kind_of, names, resolve};
+pub use run::{Run, Step};
 
 /// Which aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,6 +92,14 @@ pub enum Setting {
     Bins { low: f64, high: f64, count: u32 },
 }
 
+impl AggregateKind {
+    /// Whether its accumulators of changes take rows out again.
+    pub fn takes_rows_back(self) -> bool {
+        use AggregateKind::{Avg, Count, Max, Min, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
+        matches!(self, Count | Sum | Avg | Min | Max | StddevPop | StddevSamp | VarPop | VarSamp)
+    }
+}
+
 /// One aggregate of a window operator, its inputs named by column of the operator's input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AggregateCall {
@@ -127,6 +138,15 @@ pub trait Accumulator: Send {
     /// # Errors
     /// Internal if the columns have other types than the call's inputs; Data for values that the function refuses.
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()>;
+
+    /// Takes rows one after the other: the results of their groups after each of them, of the call's output type. Only
+    /// accumulators for [`accumulator_of_changes`] take rows out again, and groups of these are not merged.
+    ///
+    /// # Errors
+    /// As [`Accumulator::update`] and [`Accumulator::result`].
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        run::one_by_one(self, run)
+    }
 
     /// Adds group `from[i]` of `other` to group `to[i]`, behind what is there. No group occurs twice in `to`.
     ///
@@ -269,8 +289,21 @@ pub fn accumulator(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accu
     }
 }
 
+/// As [`accumulator`], for rows that are taken out again.
+///
+/// # Errors
+/// As [`accumulator`].
+pub fn accumulator_of_changes(call: &AggregateCall, rewritten: bool) -> Result<Box<dyn Accumulator>> {
+    match (call.kind, call.inputs.as_slice()) {
+        (AggregateKind::Min | AggregateKind::Max, [input]) if input.kind != Type::Null => {
+            Ok(Box::new(multiset::Multiset::new(input, call.kind == AggregateKind::Max)?))
+        }
+        _ => accumulator(call, rewritten),
+    }
+}
+
 /// The rows that count: no argument is NULL, and they are not filtered out. `None` if all do.
-fn selected(args: &[ArrayRef], filter: Option<&BooleanArray>) -> Option<BooleanBuffer> {
+pub(crate) fn selected(args: &[ArrayRef], filter: Option<&BooleanArray>) -> Option<BooleanBuffer> {
     let mut mask: Option<BooleanBuffer> = None;
     for nulls in args.iter().filter_map(|values| values.logical_nulls()).filter(|nulls| nulls.null_count() > 0) {
         mask = Some(match mask {

@@ -9,6 +9,7 @@ use arrow::datatypes::{
     ArrowPrimitiveType, DataType as ArrowType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
 };
 
+use super::run::{Run, Step, column};
 use super::seen::Seen;
 use super::{Accumulator, same, selected, values};
 use crate::arena::{ArenaVec, Pod};
@@ -28,6 +29,15 @@ impl Accumulator for Count {
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
         count(&mut self.counts, groups, selected(args, filter).as_ref());
         Ok(())
+    }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let counts = self.counts.as_mut_slice();
+        let results = run.each(|_, group, step| {
+            let count = &mut counts[group];
+            stepped(count, step);
+            *count
+        });
+        Ok(Arc::new(Int64Array::from(results)))
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         self.counts.combine(to, &same::<Count>(other)?.counts, from, |cell, value| *cell += value);
@@ -51,6 +61,17 @@ impl Accumulator for Count {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// How many values are there after one more step.
+#[inline]
+pub(super) fn stepped(count: &mut i64, step: Step) {
+    match step {
+        Step::Add => *count += 1,
+        Step::Remove => *count -= 1,
+        Step::Clear => *count = 0,
+        Step::Skip => {}
     }
 }
 
@@ -94,12 +115,12 @@ macro_rules! summed_float {
     ($($arrow:ty),*) => { $(impl Summed for $arrow {
         type Sum = Self::Native;
         const ZERO: Self::Native = -0.0;
-        // Subtracting would leave residue (field case 46).
+        // Subtracting slices would leave residue (field case 46). Where rows are taken out again, Flink subtracts too.
         const INVERTIBLE: bool = false;
         #[inline]
         fn add(sum: Self::Native, value: Self::Native) -> Self::Native { sum + value }
         #[inline]
-        fn sub(sum: Self::Native, _value: Self::Native) -> Self::Native { sum }
+        fn sub(sum: Self::Native, value: Self::Native) -> Self::Native { sum - value }
         #[inline]
         fn widen(value: Self::Native) -> Self::Native { value }
         #[inline]
@@ -168,6 +189,22 @@ impl<T: Summed> Accumulator for Sum<T> {
         }
         Ok(())
     }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let array = values(run.args, run.groups)?;
+        let numbers = array.as_primitive_opt::<T>().ok_or_else(|| wrong::<T>(array))?.values();
+        let (sums, seen) = (self.sums.as_mut_slice(), self.seen.column().as_mut_slice());
+        let results = run.each(|row, group, step| {
+            let (sum, seen) = (&mut sums[group], &mut seen[group]);
+            match step {
+                Step::Add => (*sum, *seen) = (T::add(*sum, T::widen(numbers[row])), seen.saturating_add(1)),
+                Step::Remove => (*sum, *seen) = (T::sub(*sum, T::widen(numbers[row])), seen.saturating_sub(1)),
+                Step::Clear => (*sum, *seen) = (T::ZERO, 0),
+                Step::Skip => {}
+            }
+            (*seen > 0).then(|| T::narrow(*sum))
+        });
+        Ok(Arc::new(column::<T>(results)))
+    }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let other = same::<Sum<T>>(other)?;
         // Groups that have seen nothing hold the neutral element.
@@ -210,7 +247,8 @@ trait Averaged: Summed {
     /// `rewritten`: the sum has the type of the column.
     fn plus(sum: Self::Wide, value: Self::Native, rewritten: bool) -> Self::Wide;
     fn join(sum: Self::Wide, other: Self::Wide, rewritten: bool) -> Self::Wide;
-    fn minus(sum: Self::Wide, other: Self::Wide) -> Self::Wide;
+    fn minus(sum: Self::Wide, other: Self::Wide, rewritten: bool) -> Self::Wide;
+    fn wide(value: Self::Native) -> Self::Wide;
     fn quotient(sum: Self::Wide, count: i64, rewritten: bool) -> Self::Native;
 }
 
@@ -223,7 +261,9 @@ macro_rules! averaged_integer {
         #[inline]
         fn join(sum: i64, other: i64, _: bool) -> i64 { sum.wrapping_add(other) }
         #[inline]
-        fn minus(sum: i64, other: i64) -> i64 { sum.wrapping_sub(other) }
+        fn minus(sum: i64, other: i64, _: bool) -> i64 { sum.wrapping_sub(other) }
+        #[inline]
+        fn wide(value: Self::Native) -> i64 { i64::from(value) }
         #[inline]
         fn quotient(sum: i64, count: i64, rewritten: bool) -> Self::Native {
             let sum = if rewritten { i64::from(sum as Self::Native) } else { sum };
@@ -244,7 +284,9 @@ macro_rules! averaged_float {
             if rewritten { f64::from((sum + other) as Self::Native) } else { sum + other }
         }
         #[inline]
-        fn minus(sum: f64, _: f64) -> f64 { sum }
+        fn minus(sum: f64, other: f64, rewritten: bool) -> f64 { Self::join(sum, -other, rewritten) }
+        #[inline]
+        fn wide(value: Self::Native) -> f64 { f64::from(value) }
         #[inline]
         fn quotient(sum: f64, count: i64, _: bool) -> Self::Native { (sum / count as f64) as Self::Native }
     })* };
@@ -294,6 +336,24 @@ impl<T: Averaged> Accumulator for Avg<T> {
         count(&mut self.counts, groups, mask.as_ref());
         Ok(())
     }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let array = values(run.args, run.groups)?;
+        let numbers = array.as_primitive_opt::<T>().ok_or_else(|| wrong::<T>(array))?.values();
+        let rewritten = self.rewritten;
+        let (sums, counts) = (self.sums.as_mut_slice(), self.counts.as_mut_slice());
+        let results = run.each(|row, group, step| {
+            let (sum, count) = (&mut sums[group], &mut counts[group]);
+            stepped(count, step);
+            match step {
+                Step::Add => *sum = T::plus(*sum, numbers[row], rewritten),
+                Step::Remove => *sum = T::minus(*sum, T::wide(numbers[row]), rewritten),
+                Step::Clear => *sum = T::START,
+                Step::Skip => {}
+            }
+            (*count != 0).then(|| T::quotient(*sum, *count, rewritten))
+        });
+        Ok(Arc::new(column::<T>(results)))
+    }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let (other, rewritten) = (same::<Avg<T>>(other)?, self.rewritten);
         self.sums.combine(to, &other.sums, from, |cell, value| *cell = T::join(*cell, value, rewritten));
@@ -305,7 +365,7 @@ impl<T: Averaged> Accumulator for Avg<T> {
     }
     fn retract(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let other = same::<Avg<T>>(other)?;
-        self.sums.combine(to, &other.sums, from, |cell, value| *cell = T::minus(*cell, value));
+        self.sums.combine(to, &other.sums, from, |cell, value| *cell = T::minus(*cell, value, false));
         self.counts.combine(to, &other.counts, from, |cell, value| *cell -= value);
         Ok(())
     }

@@ -12,6 +12,7 @@ use arrow::datatypes::{
     DataType as ArrowType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
 };
 
+use super::run::{Run, Step};
 use super::{Accumulator, AggregateKind, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
@@ -41,6 +42,20 @@ impl Variance {
         self.squares[group] += before * (value - *mean);
     }
 
+    /// Takes a value out again, as Flink does.
+    fn remove(&mut self, group: usize, value: f64) {
+        let count = &mut self.counts[group];
+        *count -= 1;
+        if *count == 0 {
+            (self.means[group], self.squares[group]) = (0.0, 0.0);
+            return;
+        }
+        let mean = &mut self.means[group];
+        let before = value - *mean;
+        *mean -= before / *count as f64;
+        self.squares[group] -= before * (value - *mean);
+    }
+
     fn value(&self, group: u32) -> Option<f64> {
         let (count, squares) = (self.counts[group as usize], self.squares[group as usize]);
         if count == 0 || squares < 0.0 {
@@ -54,6 +69,24 @@ impl Variance {
         let variance = squares / by as f64;
         let root = matches!(self.kind, AggregateKind::StddevPop | AggregateKind::StddevSamp);
         Some(if root { variance.powf(0.5) } else { variance })
+    }
+
+    /// A column of the output's type.
+    fn column(&self, values: impl Iterator<Item = Option<f64>>) -> Result<ArrayRef> {
+        // Java's casts: NaN is 0, the range saturates at INT and is then cut to the narrower types.
+        Ok(match &self.output {
+            Type::TinyInt => Arc::new(values.map(|v| v.map(|v| v as i32 as i8)).collect::<Int8Array>()),
+            Type::SmallInt => Arc::new(values.map(|v| v.map(|v| v as i32 as i16)).collect::<Int16Array>()),
+            Type::Int => Arc::new(values.map(|v| v.map(|v| v as i32)).collect::<Int32Array>()),
+            Type::BigInt => Arc::new(values.map(|v| v.map(|v| v as i64)).collect::<Int64Array>()),
+            Type::Float => Arc::new(values.map(|v| v.map(|v| v as f32)).collect::<Float32Array>()),
+            Type::Double => Arc::new(values.collect::<Float64Array>()),
+            Type::Decimal(precision, scale) => {
+                let values = values.map(|value| value.and_then(|value| to_decimal(value, *precision, *scale)));
+                Arc::new(values.collect::<Decimal128Array>().with_data_type(self.output.to_arrow()))
+            }
+            other => return Err(Error::internal(format!("STDDEV or VAR with a result of type {other}"))),
+        })
     }
 }
 
@@ -70,6 +103,19 @@ impl Accumulator for Variance {
             Some(mask) => mask.set_indices().for_each(|row| self.add(groups[row] as usize, numbers[row])),
         }
         Ok(())
+    }
+    fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
+        let numbers = doubles(values(run.args, run.groups)?)?;
+        let results = run.each(|row, group, step| {
+            match step {
+                Step::Add => self.add(group, numbers[row]),
+                Step::Remove => self.remove(group, numbers[row]),
+                Step::Clear => self.reset(&[group as u32]),
+                Step::Skip => {}
+            }
+            self.value(group as u32)
+        });
+        self.column(results.into_iter())
     }
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
         let other = same::<Variance>(other)?;
@@ -98,21 +144,7 @@ impl Accumulator for Variance {
         self.squares.touch(groups, |cell| *cell = 0.0);
     }
     fn result(&self, groups: &[u32]) -> Result<ArrayRef> {
-        let values = groups.iter().map(|&group| self.value(group));
-        // Java's casts: NaN is 0, the range saturates at INT and is then cut to the narrower types.
-        Ok(match &self.output {
-            Type::TinyInt => Arc::new(values.map(|v| v.map(|v| v as i32 as i8)).collect::<Int8Array>()),
-            Type::SmallInt => Arc::new(values.map(|v| v.map(|v| v as i32 as i16)).collect::<Int16Array>()),
-            Type::Int => Arc::new(values.map(|v| v.map(|v| v as i32)).collect::<Int32Array>()),
-            Type::BigInt => Arc::new(values.map(|v| v.map(|v| v as i64)).collect::<Int64Array>()),
-            Type::Float => Arc::new(values.map(|v| v.map(|v| v as f32)).collect::<Float32Array>()),
-            Type::Double => Arc::new(values.collect::<Float64Array>()),
-            Type::Decimal(precision, scale) => {
-                let values = values.map(|value| value.and_then(|value| to_decimal(value, *precision, *scale)));
-                Arc::new(values.collect::<Decimal128Array>().with_data_type(self.output.to_arrow()))
-            }
-            other => return Err(Error::internal(format!("STDDEV or VAR with a result of type {other}"))),
-        })
+        self.column(groups.iter().map(|&group| self.value(group)))
     }
     fn bytes(&self) -> usize {
         self.counts.bytes() + self.means.bytes() + self.squares.bytes()

@@ -56,7 +56,7 @@ fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
     if totals.copies_late > 0 {
         lines.push((
             "late copies",
-            format!("{} of rows that count in several windows, sets or elements", count(totals.copies_late)),
+            format!("{} of rows in several windows or with several elements", count(totals.copies_late)),
         ));
     }
     if job.has_windows {

@@ -88,7 +88,7 @@ impl Ended<'_> {
         let file = |split: usize| (0..split).find(|&first| name(first) == name(split)).unwrap_or(split);
         let (cost, (split, value), origin) = self.findings.costliest(&file)?;
         let late = self.findings.late(&|other| file(other) == split).min(self.totals.rows_late);
-        if cost < 2 || cost * 2 < late {
+        if late == 0 || cost < 2 || cost * 2 < late {
             return None;
         }
         let entry = &splits[split];
@@ -157,7 +157,14 @@ impl Ended<'_> {
         let fired = totals.windows_fired;
         let why = if totals.rows_used() == 0 {
             let parts = [
-                (totals.rows_filtered, "do not pass WHERE"),
+                (
+                    totals.rows_filtered,
+                    if self.running.program.unnests() {
+                        "do not pass WHERE or have no elements"
+                    } else {
+                        "do not pass WHERE"
+                    },
+                ),
                 (totals.rows_late, "came late"),
                 (totals.rows_malformed, "are malformed"),
                 (totals.rows_quarantined(), "are in quarantine"),

@@ -67,7 +67,7 @@ pub struct Totals {
     pub rows_without_time: u64,
     pub rows_filtered: u64,
     pub rows_late: u64,
-    /// Copies of rows, one a window, grouping set or element, that were dropped; such rows count as used.
+    /// Copies of rows, one a window or element, that were dropped; such rows count as used.
     pub copies_late: u64,
     /// Windows not yet fired, each counted once whatever the number of keys and shards, and open sessions.
     pub windows_open: u64,

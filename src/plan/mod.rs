@@ -5,6 +5,7 @@
 mod files;
 
 mod datagen;
+mod group;
 mod join;
 mod nexmark;
 mod rank;
@@ -22,6 +23,7 @@ pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,
 };
+pub use group::GroupAggregateSpec;
 pub use join::{JoinKind, JoinSpec};
 pub use nexmark::{Entity, NexmarkSpec};
 pub use rank::{RankSpec, SortKey};
@@ -173,6 +175,9 @@ pub struct WindowAggregateSpec {
     /// The time column is TIMESTAMP_LTZ and its windows are cut in this zone; `None`: on the column's own scale.
     pub zone: Option<String>,
     pub aggregates: Vec<AggregateCall>,
+    /// Input column with the number of the grouping set (INT), where a row comes once for each: of its copies, the one
+    /// for set 0 counts where late rows are counted.
+    pub set: Option<usize>,
     pub input: Schema,
     pub schema: Schema,
     /// Give the rows of a window in the order of their key hashes, so that the output does not

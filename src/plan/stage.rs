@@ -1,6 +1,6 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
-use super::{JoinSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
+use super::{GroupAggregateSpec, JoinSpec, KeepFirstSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What a stateful operator does.
@@ -11,6 +11,7 @@ pub enum StageSpec {
     SessionRows(SessionRowsSpec),
     KeepFirst(KeepFirstSpec),
     Join(JoinSpec),
+    Group(GroupAggregateSpec),
 }
 
 /// Which rows of an operator's input are late.
@@ -37,6 +38,7 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => &spec.schema,
             StageSpec::KeepFirst(spec) => &spec.schema,
             StageSpec::Join(spec) => &spec.schema,
+            StageSpec::Group(spec) => &spec.schema,
         }
     }
 
@@ -49,6 +51,7 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => &spec.keys,
             StageSpec::KeepFirst(spec) => &spec.keys,
             StageSpec::Join(spec) => &spec.keys[side],
+            StageSpec::Group(spec) => &spec.keys,
         }
     }
 
@@ -71,6 +74,15 @@ impl StageSpec {
                 }
                 _ => Lateness::Never,
             },
+            StageSpec::Group(_) => Lateness::Never,
+        }
+    }
+
+    /// Input column with the number of the grouping set, of which 0 stands for the row in counts.
+    pub fn set(&self) -> Option<usize> {
+        match self {
+            StageSpec::Aggregate(spec) => spec.set,
+            _ => None,
         }
     }
 
@@ -82,6 +94,7 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
             StageSpec::Join(spec) => spec.windows.as_ref().map(|windows| &windows[0]),
+            StageSpec::Group(_) => None,
         }
     }
 
@@ -93,6 +106,15 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => spec.ordered,
             StageSpec::KeepFirst(spec) => spec.ordered,
             StageSpec::Join(spec) => spec.ordered,
+            StageSpec::Group(spec) => spec.ordered,
+        }
+    }
+    /// Whether the operator is told where each of its rows stands among those of its block: in a column behind the
+    /// input's own.
+    pub fn wants_places(&self) -> bool {
+        match self {
+            StageSpec::Group(spec) => spec.ordered,
+            _ => false,
         }
     }
     pub fn set_ordered(&mut self) {
@@ -102,6 +124,7 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => spec.ordered = true,
             StageSpec::KeepFirst(spec) => spec.ordered = true,
             StageSpec::Join(spec) => spec.ordered = true,
+            StageSpec::Group(spec) => spec.ordered = true,
         }
     }
 }

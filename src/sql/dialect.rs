@@ -46,6 +46,9 @@ impl Dialect for FlinkDialect {
     fn supports_group_by_expr(&self) -> bool {
         true
     }
+    fn supports_table_versioning(&self) -> bool {
+        true
+    }
     fn supports_unicode_string_literal(&self) -> bool {
         true
     }

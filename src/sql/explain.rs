@@ -6,8 +6,8 @@ use super::render;
 use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, JobPlan, KeepFirstSpec, Node, RankSpec, ScanSpec, SessionRowsSpec, SinkConnector, SinkSpec, SourceSpec,
-    StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, GroupAggregateSpec, JobPlan, KeepFirstSpec, Node, RankSpec, ScanSpec, SessionRowsSpec, SinkConnector,
+    SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
 };
 use crate::types::{Field, Schema};
 
@@ -74,6 +74,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
             StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
             StageSpec::KeepFirst(spec) => keep_first(text, depth, &inputs[0], spec, config),
             StageSpec::Join(spec) => super::explain_join::join(text, depth, inputs, spec),
+            StageSpec::Group(spec) => group_aggregate(text, depth, &inputs[0], spec),
         },
         Node::Expand { input, copies, schema } => {
             line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
@@ -183,22 +184,35 @@ fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggrega
         _ => "slice operator",
     };
     line(text, depth, &format!("WindowAggregate ({operator})"));
-    key_line(text, depth, input, &spec.keys);
+    keys(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
     line(text, depth + 1, &format!("slices: {}", slices(&spec.window)));
     let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
     line(text, depth + 1, &format!("time column: {}{zone}", column(&spec.input, spec.time)));
     line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
-    let calls = spec.aggregates.iter().enumerate().map(|(i, call)| {
-        let name = column(&spec.schema, spec.keys.len() + i);
-        format!("{name} = {}", aggregate_call(call, input))
-    });
+    aggregates(text, depth, input, &spec.aggregates, &spec.schema.fields[spec.keys.len()..]);
+}
+
+fn group_aggregate(text: &mut String, depth: usize, input: &Node, spec: &GroupAggregateSpec) {
+    line(text, depth, "GroupAggregate (no windows: every row may change a result)");
+    keys(text, depth, input, &spec.keys);
+    aggregates(text, depth, input, &spec.aggregates, &spec.schema.fields[spec.keys.len()..]);
+    let input = if spec.kind.is_some() { "rows that change" } else { "rows that are added" };
+    line(text, depth + 1, &format!("input: {input}; the state of a key is kept for good"));
+}
+
+fn keys(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
+    let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
+    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
+    line(text, depth + 1, &format!("keys: {keys}"));
+}
+
+fn aggregates(text: &mut String, depth: usize, input: &Node, calls: &[AggregateCall], names: &[Field]) {
+    let calls =
+        calls.iter().zip(names).map(|(call, field)| format!("{} = {}", field.name, aggregate_call(call, input)));
     let calls: Vec<String> = calls.collect();
-    line(
-        text,
-        depth + 1,
-        &format!("aggregates: {}", if calls.is_empty() { "none".to_string() } else { calls.join(", ") }),
-    );
+    let calls = if calls.is_empty() { "none".to_string() } else { calls.join(", ") };
+    line(text, depth + 1, &format!("aggregates: {calls}"));
 }
 
 fn rank(text: &mut String, depth: usize, input: &Node, spec: &RankSpec, config: &Config) {
@@ -223,15 +237,9 @@ fn rank(text: &mut String, depth: usize, input: &Node, spec: &RankSpec, config: 
     line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
 }
 
-fn key_line(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
-    let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
-    let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
-    line(text, depth + 1, &format!("keys: {keys}"));
-}
-
 fn session_rows(text: &mut String, depth: usize, input: &Node, spec: &SessionRowsSpec, config: &Config) {
     line(text, depth, "SessionRows (keeps rows until their session ends)");
-    key_line(text, depth, input, &spec.keys);
+    keys(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("windows: {}", windows(&spec.window, &spec.input)));
     let zone = spec.zone.as_ref().map(|zone| format!(", on the clock of {zone}")).unwrap_or_default();
     line(text, depth + 1, &format!("time column: {}{zone}", column(&spec.input, spec.time)));
@@ -240,7 +248,7 @@ fn session_rows(text: &mut String, depth: usize, input: &Node, spec: &SessionRow
 
 fn keep_first(text: &mut String, depth: usize, input: &Node, spec: &KeepFirstSpec, config: &Config) {
     line(text, depth, "Deduplicate (keeps the first row of each key)");
-    key_line(text, depth, input, &spec.keys);
+    keys(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
     line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
 }

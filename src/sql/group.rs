@@ -1,4 +1,4 @@
-//! GROUP BY, HAVING and DISTINCT: window aggregations.
+//! GROUP BY, HAVING and DISTINCT.
 
 use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
 
@@ -23,16 +23,21 @@ struct Group {
 /// A bound GROUP BY.
 struct Grouped {
     rel: Rel,
-    window: WindowId,
-    output: WindowId,
+    /// The window below and above the aggregation, unless it has none.
+    window: Option<WindowId>,
+    output: Option<WindowId>,
+    /// The columns of windows among the keys.
+    parts: Vec<(WindowId, Role)>,
     keys: Vec<(ColumnId, Expr)>,
     grouped: Vec<Group>,
     grouping: Grouping,
+    place: Option<Place>,
 }
 
 impl Binder<'_> {
     pub(super) fn grouped_select(&mut self, select: &Select, groups: &[Ast], input: Relation) -> Result<Relation> {
-        let Grouped { rel, window, output, keys, grouped, grouping } = self.groups(select, groups, &input)?;
+        let Grouped { rel, window, output, parts, keys, grouped, grouping, place } =
+            self.groups(select, groups, &input)?;
 
         let (mut calls, mut ranks) = (Vec::new(), Vec::new());
         let mut defined = Vec::new();
@@ -83,8 +88,7 @@ impl Binder<'_> {
         };
         let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &calls));
         let ranks = ranks.collect::<Result<Vec<_>>>()?;
-        let aggregate = Aggregate { input: rel, window, output, keys, calls };
-        let mut rel = Rel::Aggregate(Box::new(aggregate));
+        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place));
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
@@ -110,13 +114,8 @@ impl Binder<'_> {
         let place = groups.first().and_then(|ast| place_of(ast.span()));
         let place = place.or_else(|| place_of(select.span()));
         let common: Vec<_> = bound.iter().filter(|(expr, _)| grouping.is_common(expr)).cloned().collect();
-        let window = self.grouped_window(&common, &input.rel, place.clone()).map_err(|error| {
-            let of_window =
-                |column: &Option<ColumnId>| column.is_some_and(|id| self.arena.columns[id].window.is_some());
-            let lone = bound.iter().any(|(expr, column)| of_window(column) && !grouping.is_common(expr));
-            if lone { error.help("write window_start and window_end before GROUPING SETS") } else { error }
-        })?;
-        self.check_sets(&bound, &grouping, window).map_err(|error| match place {
+        let window = self.grouped_window(&common, place.clone())?;
+        self.check_sets(&bound, &grouping, window).map_err(|error| match place.clone() {
             Some(place) => error.at_place(place),
             None => error,
         })?;
@@ -126,7 +125,8 @@ impl Binder<'_> {
             rel = self.expand(rel, &mut grouping, &mut keys);
             grouped.extend(grouping.number.map(|output| Group { expr: self.arena.expr(output), output }));
         }
-        Ok(Grouped { rel, window, output, keys, grouped, grouping })
+        let parts = self.window_parts(&bound);
+        Ok(Grouped { rel, window, output, parts, keys, grouped, grouping, place })
     }
 
     fn bind_groups(
@@ -145,7 +145,13 @@ impl Binder<'_> {
     }
 
     /// What a window aggregation with several grouping sets cannot have.
-    fn check_sets(&self, bound: &[(Expr, Option<ColumnId>)], grouping: &Grouping, window: WindowId) -> Result<()> {
+    fn check_sets(
+        &self,
+        bound: &[(Expr, Option<ColumnId>)],
+        grouping: &Grouping,
+        window: Option<WindowId>,
+    ) -> Result<()> {
+        let Some(window) = window else { return Ok(()) };
         if grouping.sets.len() > 1 && self.arena.windows[window].partition.is_some() {
             return Err(updating_error("GROUPING SETS over a SESSION")
                 .help("write one GROUP BY query for each set, each over a SESSION with its own PARTITION BY"));
@@ -190,24 +196,44 @@ impl Binder<'_> {
         Err(error)
     }
 
-    /// The window that the groups name, by its start and its end.
+    /// An aggregation of its windows, or one without end if there are none.
+    fn aggregation(
+        &mut self,
+        input: Rel,
+        (window, output): (Option<WindowId>, Option<WindowId>),
+        (keys, set): (Vec<(ColumnId, Expr)>, Option<ColumnId>),
+        calls: Vec<Call>,
+        (parts, place): (&[(WindowId, Role)], Option<Place>),
+    ) -> Rel {
+        match (window, output) {
+            (Some(window), Some(output)) => {
+                Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls }))
+            }
+            _ => self.group_aggregate(input, keys, calls, (parts, place)),
+        }
+    }
+
+    /// The columns of windows among the groups.
+    fn window_parts(&self, groups: &[(Expr, Option<ColumnId>)]) -> Vec<(WindowId, Role)> {
+        groups.iter().filter_map(|(_, column)| self.arena.columns[(*column)?].window).collect()
+    }
+
+    /// The window that the groups name, by its start and its end; none: they are no window aggregation.
     fn grouped_window(
         &mut self,
         groups: &[(Expr, Option<ColumnId>)],
-        rel: &Rel,
         place: Option<Place>,
-    ) -> Result<WindowId> {
+    ) -> Result<Option<WindowId>> {
         let with_place = |error: Error| match &place {
             Some(place) => error.at_place(place.clone()),
             None => error,
         };
-        let parts: Vec<(WindowId, Role)> =
-            groups.iter().filter_map(|(_, column)| self.arena.columns[(*column)?].window).collect();
+        let parts = self.window_parts(groups);
         let complete = parts
             .iter()
             .map(|(window, _)| *window)
             .find(|window| parts.contains(&(*window, Role::Start)) && parts.contains(&(*window, Role::End)));
-        let Some(id) = complete else { return Err(with_place(self.updating(&parts, rel))) };
+        let Some(id) = complete else { return Ok(None) };
         let window = &self.arena.windows[id];
         if let Some(partition) = &window.partition {
             let mut keys: Vec<ColumnId> = Vec::new();
@@ -249,42 +275,26 @@ impl Binder<'_> {
                 self.warnings.push(warning.to_string());
             }
         }
-        Ok(id)
-    }
-
-    /// The error for a GROUP BY that is no window aggregation.
-    pub(super) fn updating(&self, parts: &[(WindowId, Role)], rel: &Rel) -> Error {
-        let has = |role: Role| parts.iter().any(|(_, other)| *other == role);
-        let error = updating_error("GROUP BY without a window");
-        match (has(Role::Start), has(Role::End)) {
-            (true, false) => error.help("group by window_end as well as window_start"),
-            (false, true) => error.help("group by window_start as well as window_end"),
-            _ if rel.open_window().is_some() || has(Role::Time) => {
-                error.help("group by window_start and window_end too")
-            }
-            _ => error.help(
-                "read from a window function, FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), \
-                 and group by window_start and window_end too",
-            ),
-        }
+        Ok(Some(id))
     }
 
     /// The columns above the aggregation: its keys, and start, end and time of the window.
     fn group_columns(
         &mut self,
         groups: &[(Expr, Option<ColumnId>)],
-        window: WindowId,
-    ) -> (Vec<(ColumnId, Expr)>, Vec<Group>, WindowId) {
-        let output = self.output_window(window);
-        let above = self.arena.windows[output].clone();
+        window: Option<WindowId>,
+    ) -> (Vec<(ColumnId, Expr)>, Vec<Group>, Option<WindowId>) {
+        let output = window.map(|window| self.output_window(window));
+        let above = output.map(|output| self.arena.windows[output].clone());
         let mut keys: Vec<(ColumnId, Expr)> = Vec::new();
         let mut grouped: Vec<Group> = Vec::new();
         for (expr, column) in groups {
             let role = column.and_then(|column| self.arena.columns[column].window);
-            let out = match role {
-                Some((id, Role::Start)) if id == window => above.start,
-                Some((id, Role::End)) if id == window => above.end,
-                Some((id, Role::Time)) if id == window => above.time.unwrap_or(above.end),
+            let role = role.filter(|(id, _)| Some(*id) == window).map(|(_, role)| role);
+            let out = match (role, &above) {
+                (Some(Role::Start), Some(above)) => above.start,
+                (Some(Role::End), Some(above)) => above.end,
+                (Some(Role::Time), Some(above)) => above.time.unwrap_or(above.end),
                 _ => match keys.iter().find(|(_, key)| key == expr) {
                     Some((out, _)) => *out,
                     None => {
@@ -385,14 +395,15 @@ impl Binder<'_> {
     pub(super) fn distinct(&mut self, input: Relation, place: Option<Place>) -> Result<Relation> {
         let groups: Vec<(Expr, Option<ColumnId>)> =
             input.scope.columns.iter().map(|column| (self.arena.expr(column.id), Some(column.id))).collect();
-        let window = self.grouped_window(&groups, &input.rel, place)?;
+        let window = self.grouped_window(&groups, place.clone())?;
         let (keys, grouped, output) = self.group_columns(&groups, window);
         let named = input.scope.columns.iter().zip(&grouped);
         let columns = named
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
-        let aggregate = Aggregate { input: input.rel, window, output, keys, calls: Vec::new() };
-        Ok(Relation { rel: Rel::Aggregate(Box::new(aggregate)), scope: Scope { columns } })
+        let parts = self.window_parts(&groups);
+        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place));
+        Ok(Relation { rel, scope: Scope { columns } })
     }
 }
 

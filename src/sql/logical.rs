@@ -102,6 +102,7 @@ pub(super) enum Rel {
     Aggregate(Box<Aggregate>),
     /// ROW_NUMBER: adds the number.
     Rank(Box<Rank>),
+    Group(Box<GroupAggregate>),
     /// Each input with its columns in the order of `columns`, of the same types.
     Union {
         inputs: Vec<(Rel, Vec<ColumnId>)>,
@@ -167,7 +168,24 @@ pub(super) struct Aggregate {
     /// The same window as its output carries it.
     pub output: WindowId,
     pub keys: Vec<(ColumnId, Expr)>,
+    /// The key that is the number of the grouping set.
+    pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
+}
+
+/// An aggregation without a window, whose results change. Only its own columns are visible above it.
+#[derive(Debug, Clone)]
+pub(super) struct GroupAggregate {
+    pub input: Rel,
+    pub keys: Vec<(ColumnId, Expr)>,
+    pub calls: Vec<Call>,
+    /// What each row does to the result.
+    pub kind: ColumnId,
+    /// A row that changes nothing gives an update all the same.
+    pub repeats: bool,
+    /// What to do where nobody takes changes.
+    pub advice: &'static str,
+    pub place: Option<Place>,
 }
 
 /// An aggregate function over expressions of the input.
@@ -198,7 +216,7 @@ impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow | Rel::Join(_) => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
             Rel::Unnest(unnest) => unnest.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
@@ -215,6 +233,36 @@ impl Rel {
             | Rel::Window { input, .. } => input.row_kind(),
             Rel::Unnest(unnest) => unnest.input.row_kind(),
             Rel::Union { kind, .. } => *kind,
+            Rel::Group(group) => Some(group.kind),
+        }
+    }
+    /// The aggregation that makes the result change.
+    pub(super) fn changes(&self) -> Option<&GroupAggregate> {
+        match self {
+            Rel::Group(group) => Some(group),
+            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.changes(),
+            Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.changes()),
+            _ => None,
+        }
+    }
+    /// The column that a column of this relation is a copy of, below all projections.
+    pub(super) fn origin(&self, id: ColumnId) -> Option<ColumnId> {
+        match self {
+            Rel::Filter { input, .. } => input.origin(id),
+            Rel::Project { input, defined } => match defined.iter().find(|(column, _)| *column == id) {
+                Some((_, Expr::Column { index, .. })) => input.origin(*index),
+                Some(_) => None,
+                None => input.origin(id),
+            },
+            _ => Some(id),
+        }
+    }
+    /// The columns that tell the rows of a changing result apart, where they are known.
+    pub(super) fn upsert_key(&self) -> Option<Vec<ColumnId>> {
+        match self {
+            Rel::Group(group) => Some(group.keys.iter().map(|(id, _)| *id).collect()),
+            Rel::Filter { input, .. } | Rel::Project { input, .. } => input.upsert_key(),
+            _ => None,
         }
     }
     /// The table that the rows come from, for advice.
@@ -227,7 +275,7 @@ impl Rel {
             | Rel::Window { input, .. } => input.table(),
             Rel::Unnest(unnest) => unnest.input.table(),
             Rel::Rank(rank) => rank.input.table(),
-            Rel::Aggregate(_) | Rel::Union { .. } | Rel::OneRow | Rel::Join(_) => None,
+            Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } | Rel::Join(_) | Rel::OneRow => None,
         }
     }
     /// Whether a column is within reach of what stands above.
@@ -250,6 +298,10 @@ impl Rel {
                 arena.windows[aggregate.output].columns().contains(&Some(id))
                     || aggregate.keys.iter().any(|(own, _)| *own == id)
                     || aggregate.calls.iter().any(|call| call.column == id)
+            }
+            Rel::Group(group) => {
+                let keys = group.keys.iter().any(|(own, _)| *own == id);
+                keys || group.kind == id || group.calls.iter().any(|call| call.column == id)
             }
             Rel::Join(join) => join.below(id, arena).is_some(),
         }

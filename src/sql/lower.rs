@@ -1,6 +1,7 @@
 //! From bound relations to plan nodes: only the columns that somebody reads, few projections.
 
 mod copies;
+mod updating;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,6 +114,7 @@ impl Lowering<'_> {
             Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
             Rel::Rank(rank) => self.rank(rank, needed),
+            Rel::Group(group) => self.group(group, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
             Rel::Join(join) => self.join(join, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
@@ -246,32 +248,8 @@ impl Lowering<'_> {
         let window = &self.arena.windows[aggregate.window];
         let calls: Vec<&Call> = aggregate.calls.iter().filter(|call| needed.contains(&call.column)).collect();
         let mut inputs = Inputs::default();
-        let name_of = |expr: &Expr, otherwise: String| match expr {
-            Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
-            _ => otherwise,
-        };
-        let keys: Vec<usize> = aggregate
-            .keys
-            .iter()
-            .map(|(id, expr)| inputs.add(expr, name_of(expr, self.arena.columns[*id].name.clone())))
-            .collect();
-        let mut specs = Vec::with_capacity(calls.len());
-        for call in &calls {
-            let name = &self.arena.columns[call.column].name;
-            let args: Vec<usize> =
-                call.args.iter().map(|arg| inputs.add(arg, name_of(arg, format!("{name}.arg")))).collect();
-            let filter =
-                call.filter.as_ref().map(|filter| inputs.add(filter, name_of(filter, format!("{name}.filter"))));
-            specs.push(AggregateCall {
-                kind: call.kind,
-                distinct: call.distinct,
-                args,
-                filter,
-                inputs: call.args.iter().map(|arg| arg.data_type().clone()).collect(),
-                setting: call.setting.clone(),
-                output: call.output.clone(),
-            });
-        }
+        let keys = self.keys(&aggregate.keys, &mut inputs);
+        let specs = self.calls(&calls, &mut inputs);
         // The window function itself, if the window's columns are only grouped by; else the rows' own.
         let merged = merge_window(&aggregate.input, aggregate.window, window, &inputs.exprs);
         let (input_rel, spec, time) = match &merged {
@@ -297,8 +275,10 @@ impl Lowering<'_> {
             let column = &self.arena.columns[*id];
             Field::new(&column.name, column.data_type.clone())
         });
+        let set = aggregate.keys.iter().position(|(id, _)| Some(*id) == aggregate.set);
         let spec = WindowAggregateSpec {
             window: spec,
+            set: set.map(|position| keys[position]),
             keys,
             time,
             zone: self.zone(&window.time_type.kind),
@@ -309,6 +289,38 @@ impl Lowering<'_> {
         };
         let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Aggregate(spec)) };
         Ok(Base { node, positions: positions(&columns) })
+    }
+
+    /// The key columns of an aggregation among its inputs.
+    fn keys(&self, keys: &[(ColumnId, Expr)], inputs: &mut Inputs) -> Vec<usize> {
+        keys.iter().map(|(id, expr)| inputs.add(expr, self.name_of(expr, &self.arena.columns[*id].name))).collect()
+    }
+
+    /// The aggregates of an aggregation, over its inputs.
+    fn calls(&self, calls: &[&Call], inputs: &mut Inputs) -> Vec<AggregateCall> {
+        let one = |call: &&Call| {
+            let name = &self.arena.columns[call.column].name;
+            let args = call.args.iter().map(|arg| inputs.add(arg, self.name_of(arg, &format!("{name}.arg"))));
+            let args: Vec<usize> = args.collect();
+            let filter = call.filter.as_ref();
+            AggregateCall {
+                kind: call.kind,
+                distinct: call.distinct,
+                args,
+                filter: filter.map(|filter| inputs.add(filter, self.name_of(filter, &format!("{name}.filter")))),
+                inputs: call.args.iter().map(|arg| arg.data_type().clone()).collect(),
+                setting: call.setting.clone(),
+                output: call.output.clone(),
+            }
+        };
+        calls.iter().map(one).collect()
+    }
+
+    pub(super) fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
+        match expr {
+            Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
+            _ => otherwise.to_string(),
+        }
     }
 
     /// The event time of rows that carry a window; without its column, one millisecond before the end.

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::logical::{ColumnId, Join, columns_of};
 use super::lower::{Base, Inputs, Lowering};
 use crate::error::{Error, Result};
-use crate::expr::Expr;
 use crate::plan::{JoinSpec, Node, StageSpec, WindowSpec};
 use crate::types::{Field, Schema};
 
@@ -15,7 +14,7 @@ impl Lowering<'_> {
         let mut keys = [Vec::new(), Vec::new()];
         for key in &join.keys {
             for (side, expr) in key.sides.iter().enumerate() {
-                keys[side].push(inputs[side].add(expr, self.name_of(expr)));
+                keys[side].push(inputs[side].add(expr, self.name_of(expr, "key")));
             }
         }
         let windows = join.windows.map(|windows| {
@@ -79,13 +78,6 @@ impl Lowering<'_> {
 
     fn add(&self, inputs: &mut Inputs, id: ColumnId) -> usize {
         inputs.add(&self.arena.expr(id), self.arena.columns[id].name.clone())
-    }
-
-    fn name_of(&self, expr: &Expr) -> String {
-        match expr {
-            Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
-            _ => "key".to_string(),
-        }
     }
 
     fn lost(&self, id: ColumnId) -> Error {

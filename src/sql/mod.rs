@@ -43,6 +43,7 @@ mod tests;
 mod text;
 mod types;
 mod unnest;
+mod updating;
 mod values;
 mod window;
 

@@ -16,7 +16,7 @@ use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
 use super::unnest;
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, Place, Result};
 use crate::expr::{Expr, Scalar, resolve};
 use crate::types::{DataType, RowKind, Type};
 
@@ -128,8 +128,8 @@ impl Binder<'_> {
                     Some(place) => error.at_place(place),
                     None => error,
                 })?;
-                // Equal rows become one, in the windows that they carry.
-                if distinct { self.distinct(union, place).map_err(windowless_union) } else { Ok(union) }
+                // Equal rows become one, in the windows that they carry, if any.
+                if distinct { self.distinct(union, place) } else { Ok(union) }
             }
             SetExpr::Values(values) => self.values(values),
             SetExpr::Table(_) => Err(Error::unsupported("TABLE t as a query").help("write SELECT * FROM t")),
@@ -327,7 +327,8 @@ impl Binder<'_> {
             context.ranks = Some(&mut ranks);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
-                return Err(located(self.updating(&[], &input.rel), ast));
+                // All rows are one group.
+                return self.grouped_select(select, &[], input);
             }
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let id = match self.plain_column(ast, &input.scope) {
@@ -469,19 +470,6 @@ impl Binder<'_> {
             scope.columns.push(Named { qualifier: None, name: column.name.clone(), id });
         }
         Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids }, scope })
-    }
-}
-
-/// The error for a UNION whose rows carry no common window.
-fn windowless_union(error: Error) -> Error {
-    if error.kind() != ErrorKind::Unsupported {
-        return error;
-    }
-    let other = Error::unsupported("UNION without ALL (its results would be updated with every row)")
-        .help("write UNION ALL, or select window_start and window_end of windows of the same size on both sides");
-    match error.place() {
-        Some(place) => other.at_place(place.clone()),
-        None => other,
     }
 }
 

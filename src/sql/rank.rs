@@ -285,6 +285,7 @@ fn is_number(rel: &Rel, column: ColumnId) -> bool {
         Rel::Scan { .. }
         | Rel::Window { .. }
         | Rel::Aggregate(_)
+        | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
         | Rel::Join(_)
@@ -324,6 +325,7 @@ fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
         Rel::Scan { .. }
         | Rel::Window { .. }
         | Rel::Aggregate(_)
+        | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
         | Rel::Join(_)
@@ -354,7 +356,7 @@ impl Binder<'_> {
             Rel::Expand { input, .. } => self.is_past(input, time),
             Rel::Join(_) => !of_window,
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),
-            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::OneRow => false,
+            Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => false,
         }
     }
 }

@@ -227,6 +227,11 @@ impl Settings {
         keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
     }
 
+    /// Whether state is to be kept for some time only.
+    pub(super) fn state_expires(&self) -> bool {
+        self.values.get("table.exec.state.ttl").and_then(|value| duration(value)).is_some_and(|time| time > 0)
+    }
+
     /// The script asks for streaming by name.
     pub(super) fn is_streaming(&self) -> bool {
         self.values.get("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("streaming"))

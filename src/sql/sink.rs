@@ -11,6 +11,7 @@ use super::query::Relation;
 use super::scope::Scope;
 use super::statement::Insert;
 use super::text::place_of;
+use super::updating::check_takes_changes;
 use crate::error::{Error, Place, Result, nearest};
 use crate::expr::{Expr, resolve};
 use crate::plan::{Node, Pipeline, SinkConnector, SinkSpec};
@@ -37,7 +38,8 @@ impl Binder<'_> {
         let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
         let changelog = self.add_row_kind(&relation, &mut exprs, &mut names);
         if changelog {
-            check_takes_changes(&table, &connector).map_err(|error| at(error, query_place.clone()))?;
+            check_takes_changes(&table, &connector, &relation.rel, &exprs)
+                .map_err(|error| at(error, query_place.clone()))?;
         }
         let ordered =
             matches!(connector, SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect);
@@ -208,23 +210,6 @@ fn named(root: Node, names: &[String]) -> Node {
     let renamed = fields.iter().zip(names).map(|(field, name)| Field::new(name, field.data_type.clone()));
     let schema = Schema::new(renamed.collect());
     Node::Calc { input: Box::new(root), filter: None, exprs, schema }
-}
-
-/// A table that only grows takes no changes.
-fn check_takes_changes(table: &Table, connector: &SinkConnector) -> Result<()> {
-    let format = match connector {
-        SinkConnector::Filesystem { format, .. } | SinkConnector::Stdout { format } => format,
-        SinkConnector::Print { .. } | SinkConnector::Blackhole | SinkConnector::Collect => return Ok(()),
-    };
-    if format.takes_changes() {
-        return Ok(());
-    }
-    let (name, format) = (&table.name, format.name());
-    Err(Error::script(format!(
-        "table sink '{name}' doesn't support consuming update changes, which this query gives: format '{format}' takes \
-         only rows that are added"
-    ))
-    .help("group by a window, so that each result is given once, or write it with 'format' = 'debezium-json'"))
 }
 
 fn describe_schema(schema: &Schema) -> String {

@@ -163,6 +163,9 @@ fn element_types(collection: &Expr, alias: Option<&TableAlias>) -> Result<Vec<(S
         Type::Map(key, value) => {
             Ok(vec![("KEY".to_string(), (**key).clone()), ("VALUE".to_string(), (**value).clone())])
         }
+        kind @ Type::Multiset(_) => {
+            Err(Error::unsupported(format!("UNNEST of a {kind}")).help("take ARRAY_AGG in place of COLLECT"))
+        }
         other => Err(Error::script(format!("UNNEST takes an ARRAY or a MAP, not {other}"))),
     }
 }

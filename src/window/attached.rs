@@ -48,7 +48,7 @@ impl AttachedOperator {
         let (starts, ends) = bounds;
         for ((end, start), rows) in split(from..to, |row| Some((ends[row], starts[row]))) {
             if end <= self.horizon {
-                self.late_rows += rows.len() as u64;
+                self.late_rows += self.reader.counted(batch, rows.iter().map(|&row| row as usize));
                 continue;
             }
             let chunk = self.reader.rows(batch, &rows)?;

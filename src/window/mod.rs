@@ -1,8 +1,9 @@
 //! Window operators: rows and watermarks in, result rows out.
 //!
-//! Three operators share one contract. TUMBLE, HOP and CUMULATE cut time into slices (`slicing`): a row updates one
+//! All operators share one contract. TUMBLE, HOP and CUMULATE cut time into slices (`slicing`): a row updates one
 //! slice, whatever the windows are, and a window is put together from its slices when it fires. Attached windows
-//! (`attached`) come with the rows. SESSION (`session`) keeps a few intervals per key.
+//! (`attached`) come with the rows. SESSION (`session`) keeps a few intervals per key. Others keep whole rows (`kept`): the
+//! best of a window (`rank`), those of a session (`session_rows`), the first of a key (`keep_first`).
 //!
 //! # Why the answer is that of one row at a time
 //! A window [s, e) fires when the watermark reaches e - 1; a row counts in those of its windows that have not fired.
@@ -23,6 +24,7 @@ pub mod assigner;
 mod attached;
 mod deadlines;
 mod grids;
+mod group;
 mod hop;
 mod join;
 mod keep_first;
@@ -104,6 +106,7 @@ pub fn operator(spec: &StageSpec, context: &EvalContext) -> Result<Box<dyn Windo
         StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
         StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),
         StageSpec::Join(spec) => join::operator(spec, context),
+        StageSpec::Group(spec) => Ok(Box::new(group::GroupOperator::new(spec)?)),
     }
 }
 

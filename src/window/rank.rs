@@ -307,21 +307,26 @@ impl Ranking {
     }
 }
 
+/// The first of these ends that has not fired.
+fn next_end(ends: &[i64], horizon: i64) -> i64 {
+    ends.iter().copied().filter(|&end| end > horizon).min().unwrap_or(i64::MAX)
+}
+
 impl WindowOperator for RankOperator {
     fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
         let ends = times(&batch.rows, self.end)?;
         let arrivals = Arrivals { batch, order: self.order.encode(&batch.rows)?, first: self.arrived };
         self.arrived += ends.len() as u64;
         let mut from = 0;
+        let mut next = next_end(&ends, self.horizon);
         for mark in &batch.marks {
             let horizon = self.scale.horizon(mark.watermark);
             let row = (mark.row as usize).clamp(from, ends.len());
-            let passed = |end: i64| self.horizon < end && end <= horizon;
-            let fires = self.windows.first_key_value().is_some_and(|(&end, _)| end <= horizon);
-            if fires || ends[from..].iter().any(|&end| passed(end)) {
+            if next <= horizon || self.windows.first_key_value().is_some_and(|(&end, _)| end <= horizon) {
                 self.take(&arrivals, &ends, from, row)?;
                 self.fire(horizon, emit)?;
                 from = row;
+                next = next_end(&ends[from..], self.horizon);
             }
         }
         self.take(&arrivals, &ends, from, ends.len())

@@ -7,15 +7,17 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::buffer::ScalarBuffer;
-use arrow::datatypes::{DataType as ArrowType, TimeUnit, TimestampMillisecondType};
+use arrow::datatypes::{DataType as ArrowType, Int32Type, TimeUnit, TimestampMillisecondType};
 
 use super::zone::Scale;
+use crate::aggregate::AggregateCall;
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::WindowAggregateSpec;
 use crate::state::table::{Inputs, Shape};
 use crate::state::{EncodedKeys, KeyEncoder};
+use crate::types::Schema;
 
 /// Which columns of the input an operator reads, and what its tables look like.
 pub(super) struct Reader {
@@ -23,6 +25,8 @@ pub(super) struct Reader {
     keys: Vec<usize>,
     /// Columns that keys, arguments and filters are read from.
     used: Vec<usize>,
+    /// See [`WindowAggregateSpec::set`].
+    set: Option<usize>,
 }
 
 /// Rows with their keys and the inputs of the aggregates.
@@ -36,18 +40,24 @@ impl Reader {
     /// # Errors
     /// Internal if the specification names a column that the input does not have; unsupported for nested keys.
     pub(super) fn new(spec: &WindowAggregateSpec) -> Result<Self> {
-        let calls = &spec.aggregates;
-        let mut used: Vec<usize> = spec.keys.clone();
+        Ok(Reader { set: spec.set, ..Self::of(&spec.keys, &spec.aggregates, &spec.input)? })
+    }
+
+    /// Of rows of the schema `input`.
+    ///
+    /// # Errors
+    /// As [`Reader::new`].
+    pub(super) fn of(keys: &[usize], calls: &[AggregateCall], input: &Schema) -> Result<Self> {
+        let mut used: Vec<usize> = keys.to_vec();
         used.extend(calls.iter().flat_map(|call| call.args.iter().copied().chain(call.filter)));
         used.sort_unstable();
         used.dedup();
-        if let Some(beyond) = used.iter().find(|&&column| column >= spec.input.len()) {
-            return Err(Error::internal(format!("a window aggregate of column {beyond} of {}", spec.input.len())));
+        if let Some(beyond) = used.iter().find(|&&column| column >= input.len()) {
+            return Err(Error::internal(format!("an aggregate of column {beyond} of {}", input.len())));
         }
-        let types: Vec<ArrowType> =
-            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
-        let shape = Shape { encoder: Arc::new(KeyEncoder::new(&types)?), calls: calls.clone().into() };
-        Ok(Reader { shape, keys: spec.keys.clone(), used })
+        let types: Vec<ArrowType> = keys.iter().map(|&key| input.fields[key].data_type.kind.to_arrow()).collect();
+        let shape = Shape { encoder: Arc::new(KeyEncoder::new(&types)?), calls: calls.into() };
+        Ok(Reader { shape, keys: keys.to_vec(), used, set: None })
     }
 
     /// The rows `[from, to)` of a batch.
@@ -76,6 +86,14 @@ impl Reader {
             rows.iter().map(|&row| batch.hashes[row as usize]).collect()
         };
         self.chunk(&columns, hashes.into(), rows.len())
+    }
+
+    /// How many rows of the input these rows stand for: of copies for several grouping sets, one counts.
+    pub(super) fn counted(&self, batch: &EventBatch, rows: impl Iterator<Item = usize>) -> u64 {
+        let Some(sets) = self.set.map(|set| batch.rows.column(set).as_primitive::<Int32Type>()) else {
+            return rows.count() as u64;
+        };
+        rows.filter(|&row| sets.value(row) == 0).count() as u64
     }
 
     fn chunk<'a>(&self, columns: &[ArrayRef], hashes: Cow<'a, [KeyHash]>, rows: usize) -> Result<Chunk<'a>> {

@@ -84,7 +84,7 @@ impl SliceOperator {
         if slice == self.grid.slice_of(high) {
             return match self.accepts(slice) {
                 Accept::Late => {
-                    self.late_rows += (to - from) as u64;
+                    self.late_rows += self.reader.counted(batch, from..to);
                     Ok(())
                 }
                 Accept::Nowhere => Ok(()),
@@ -96,7 +96,7 @@ impl SliceOperator {
         }
         for (slice, rows) in split(from..to, |row| Some(self.slice_for(times[row]))) {
             match self.accepts(slice) {
-                Accept::Late => self.late_rows += rows.len() as u64,
+                Accept::Late => self.late_rows += self.reader.counted(batch, rows.iter().map(|&row| row as usize)),
                 Accept::Nowhere => {}
                 accept => {
                     let chunk = self.reader.rows(batch, &rows)?;

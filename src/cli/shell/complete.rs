@@ -5,7 +5,7 @@ use transom::sql::{Lexeme, LexemeKind, Relation, function_names, is_wordy, lexem
 /// The words of statements, and of the shell itself.
 const STARTS: &[&str] = &[
     "ALTER", "BEGIN", "CLEAR", "CREATE", "DESCRIBE", "DROP", "EXECUTE", "EXIT", "EXPLAIN", "HELP", "INSERT", "QUIT",
-    "RESET", "SELECT", "SET", "SHOW", "USE", "WITH",
+    "RESET", "SELECT", "SET", "SHOW", "USE", "VALUES", "WITH",
 ];
 
 /// The words that go on.
@@ -27,6 +27,7 @@ const KEYWORDS: &[&str] = &[
     "CHAR",
     "COLUMNS",
     "COMMENT",
+    "CROSS",
     "CUBE",
     "CUMULATE",
     "DATABASE",
@@ -111,6 +112,7 @@ const KEYWORDS: &[&str] = &[
     "TRUE",
     "TUMBLE",
     "UNION",
+    "UNNEST",
     "VALUES",
     "VARBINARY",
     "VARCHAR",

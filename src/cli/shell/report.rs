@@ -10,7 +10,7 @@ use transom::error::Result;
 use transom::expr::EvalContext;
 use transom::job::{JobSummary, Report, Snapshot};
 use transom::plan::{JobPlan, SinkConnector, SinkSpec};
-use transom::types::{Schema, Type};
+use transom::types::{RowKind, Schema, Type};
 
 use super::tableau::{Tableau, WIDTH_DEFAULT, cell};
 use crate::cli::progress::Progress;
@@ -103,6 +103,21 @@ impl ShellReport {
     }
 }
 
+impl Select {
+    /// The lines of the rows, each with what it does to the result.
+    fn text(&self, batch: &RecordBatch, context: &EvalContext) -> Result<String> {
+        let columns = shown(batch, &self.schema, context)?;
+        let kinds = RowKind::column(batch, self.schema.len());
+        let line = |row: usize| {
+            let kind = kinds.map_or(RowKind::Insert, |kinds| RowKind::of_code(kinds.value(row)));
+            let values = columns.iter().map(|column| cell(value(column, row)));
+            let cells: Vec<String> = std::iter::once(kind.short().to_string()).chain(values).collect();
+            self.tableau.row(&cells)
+        };
+        Ok((0..batch.num_rows()).map(line).collect())
+    }
+}
+
 /// Every column as Flink's client shows it: as a text, bytes in hexadecimal digits.
 fn shown(batch: &RecordBatch, schema: &Schema, context: &EvalContext) -> Result<Vec<StringArray>> {
     let mut columns = texts(batch, schema, context)?;
@@ -162,12 +177,8 @@ impl Report for ShellReport {
         if select.rows == 0 && batch.num_rows() > 0 {
             self.results.raw(&select.tableau.header())?;
         }
-        let columns = shown(batch, &select.schema, self.results.context())?;
-        for row in 0..batch.num_rows() {
-            let values = columns.iter().map(|column| value(column, row));
-            let cells: Vec<String> = std::iter::once("+I".to_string()).chain(values.map(cell)).collect();
-            self.results.raw(&select.tableau.row(&cells))?;
-        }
+        let rows = select.text(batch, self.results.context())?;
+        self.results.raw(&rows)?;
         select.rows += batch.num_rows() as u64;
         self.select = Some(select);
         Ok(())
@@ -224,5 +235,32 @@ impl Report for ShellReport {
             say(&if self.interactive { summary::brief(job) } else { summary::text(job) });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int8Array, Int64Array};
+    use transom::types::{Field, ROW_KIND};
+
+    use super::*;
+
+    #[test]
+    fn each_row_says_what_it_does_to_the_result() {
+        let schema = Schema::new(vec![Field::new("n", Type::BigInt.not_null())]);
+        let select = Select { tableau: Tableau::of_changes(&schema, WIDTH_DEFAULT), schema, rows: 0 };
+        let context = EvalContext { time_zone: "UTC".to_string(), now_ms: 0 };
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 1, 2, 2]));
+        let kinds: ArrayRef = Arc::new(Int8Array::from(vec![0, 1, 2, 3]));
+        let ops = |batch: &RecordBatch| {
+            let text = select.text(batch, &context).expect("texts");
+            text.lines().map(|line| line[2..4].to_string()).collect::<Vec<_>>()
+        };
+        let added = RecordBatch::try_from_iter([("n", numbers.clone())]).expect("a batch");
+        assert_eq!(ops(&added), ["+I", "+I", "+I", "+I"]);
+        let changed = RecordBatch::try_from_iter([("n", numbers), (ROW_KIND, kinds)]).expect("a batch");
+        assert_eq!(ops(&changed), ["+I", "-U", "+U", "-D"]);
     }
 }

@@ -39,7 +39,7 @@ impl Flow {
     }
 }
 
-/// Runs the chain; adds to `filtered` the rows that its filters removed.
+/// Runs the chain; adds to `filtered` the rows that its filters removed, and those without elements.
 pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut u64) -> Result<Flow> {
     let mut copies = false;
     for link in chain {
@@ -62,8 +62,9 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
                 copies::expand(lists, schema, flow, context)?
             }
             Link::Unnest { elements, schema } => {
+                let counter = if copies { &mut 0 } else { &mut *filtered };
                 copies = true;
-                copies::unnest(elements, schema, flow, context)?
+                copies::unnest(elements, schema, flow, context, counter)?
             }
         };
     }

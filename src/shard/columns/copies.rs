@@ -57,8 +57,14 @@ pub struct Elements {
     pub condition: Option<Expr>,
 }
 
-/// Each row once for every element of its collection.
-pub fn unnest(elements: &Elements, schema: &SchemaRef, flow: Flow, context: &EvalContext) -> Result<Flow> {
+/// Each row once for every element of its collection; adds to `left_out` the rows that are not among those.
+pub fn unnest(
+    elements: &Elements,
+    schema: &SchemaRef,
+    flow: Flow,
+    context: &EvalContext,
+    left_out: &mut u64,
+) -> Result<Flow> {
     let collection = flow.rows.column(elements.collection);
     let (offsets, values) = match collection.data_type() {
         ArrowType::List(_) => {
@@ -76,9 +82,11 @@ pub fn unnest(elements: &Elements, schema: &SchemaRef, flow: Flow, context: &Eva
         let keep = condition.eval_filter(&copies.batch(elements, &values, schema, &flow.rows)?, context)?;
         copies.keep(&keep);
     }
+    let rows_before = flow.rows.num_rows();
     if elements.outer {
-        copies = copies.with_rows_left_out(flow.rows.num_rows());
+        copies = copies.with_rows_left_out(rows_before);
     }
+    *left_out += (rows_before - copies.rows.chunk_by(|a, b| a == b).count()) as u64;
     let batch = copies.batch(elements, &values, schema, &flow.rows)?;
     flow.picked(batch, &UInt32Array::from(copies.rows))
 }
@@ -186,17 +194,22 @@ mod tests {
         EvalContext { time_zone: "UTC".to_string(), now_ms: 0 }
     }
 
-    /// Key, element, number and watermark before each copy.
-    fn unnested(outer: bool, condition: Option<Expr>) -> Vec<(String, Option<i32>, Option<i32>, i64)> {
+    /// Key, element, number, and the watermark before.
+    type Found = (String, Option<i32>, Option<i32>, i64);
+
+    /// The copies, and how many rows are left out.
+    fn unnested(outer: bool, condition: Option<Expr>) -> (Vec<Found>, u64) {
         let elements = Elements { collection: 1, keep: vec![0], outer, ordinality: true, condition };
         let schema = schema(&[ArrowType::Utf8, ArrowType::Int32, ArrowType::Int32]);
-        let flow = unnest(&elements, &schema, flow(), &context()).expect("copies");
+        let mut left_out = 0;
+        let flow = unnest(&elements, &schema, flow(), &context(), &mut left_out).expect("copies");
         let keys = flow.rows.column(0).as_string::<i32>();
         let numbers = |column: usize| flow.rows.column(column).as_primitive::<arrow::datatypes::Int32Type>();
         let value = |column: usize, row| numbers(column).is_valid(row).then(|| numbers(column).value(row));
         let before = flow.before.as_ref().expect("kept");
         let rows = 0..flow.rows.num_rows();
-        rows.map(|row| (keys.value(row).to_string(), value(1, row), value(2, row), before.value(row))).collect()
+        let copies = rows.map(|row| (keys.value(row).to_string(), value(1, row), value(2, row), before.value(row)));
+        (copies.collect(), left_out)
     }
 
     #[test]
@@ -208,7 +221,7 @@ mod tests {
             copy("a", Some(3), Some(3), 10),
             copy("d", Some(4), Some(1), 40),
         ];
-        assert_eq!(unnested(false, None), inner);
+        assert_eq!(unnested(false, None), (inner.to_vec(), 2));
         let more_than_3 = resolve::binary(
             ">",
             Expr::column(1, Type::Int.nullable()),
@@ -220,7 +233,7 @@ mod tests {
             copy("c", None, None, 30),
             copy("d", Some(4), Some(1), 40),
         ];
-        assert_eq!(unnested(true, Some(more_than_3.expect("a condition"))), outer);
+        assert_eq!(unnested(true, Some(more_than_3.expect("a condition"))), (outer.to_vec(), 0));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::AsArray;
+use arrow::datatypes::Int32Type;
+
 use super::START;
 use super::chain::Flow;
 use super::scan::{NullTimes, ScanContext, SplitEntry};
@@ -46,17 +49,22 @@ impl Findings {
     }
 
     /// Counts the rows that would not be late if the one row were not there that their split's watermark comes from.
-    /// `others`: the lowest watermark of the other splits.
+    /// `others`: the lowest watermark of the other splits. `set`: the column with the number of the grouping set, of
+    /// which 0 counts.
     pub(super) fn see_late(
         &mut self,
         split: usize,
-        flow: &Flow,
+        (flow, set): (&Flow, Option<usize>),
         deadlines: &mut Deadlines,
         others: Watermark,
     ) -> Result<()> {
         let (Some(before), Some(second)) = (&flow.before, &flow.second) else { return Ok(()) };
         let ends = deadlines.last_ends(&flow.rows)?;
-        for ((&end, &first), &second) in ends.iter().zip(before.values()).zip(second.values()) {
+        let sets = set.map(|set| flow.rows.column(set).as_primitive::<Int32Type>());
+        for (row, ((&end, &first), &second)) in ends.iter().zip(before.values()).zip(second.values()).enumerate() {
+            if sets.is_some_and(|sets| sets.value(row) != 0) {
+                continue;
+            }
             let watermark = START.emitted(Watermark(first)).min(others);
             let without = START.emitted(Watermark(second)).min(others);
             if end > deadlines.horizon(watermark) {

@@ -1,31 +1,54 @@
 //! Puts the parts of a stage's input in an order that does not depend on the number of shards.
 
-use arrow::array::UInt32Array;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
+use arrow::datatypes::{DataType, Field, Schema};
 
 use super::Part;
+use super::chain::batch_of;
 use crate::batch::EventBatch;
 use crate::error::Result;
 
 /// The rows of each side by their times, side by side; equal times by sender, whose key ranges ascend. Parts come by
-/// sender.
-pub fn in_order(mut parts: Vec<Part>) -> Result<Vec<(usize, EventBatch)>> {
+/// sender. `places`: the times follow the columns of the rows.
+pub fn in_order(mut parts: Vec<Part>, places: bool) -> Result<Vec<(usize, EventBatch)>> {
     parts.sort_by_key(|part| (part.side, part.order));
     let mut merged = Vec::with_capacity(parts.len());
     while let Some(side) = parts.first().map(|part| part.side) {
         let rest = parts.split_off(parts.partition_point(|part| part.side == side));
-        if parts.iter().all(|part| part.times.is_empty()) {
-            merged.extend(parts.into_iter().map(|part| (side, part.batch)));
-        } else {
-            merged.push((side, row_by_row(&parts)?));
+        if !follow_each_other(&parts) {
+            parts = vec![row_by_row(&parts)?];
+        }
+        for part in parts {
+            merged.push((side, if places { with_places(part)? } else { part.batch }));
         }
         parts = rest;
     }
     Ok(merged)
 }
 
+/// Whether no row of a part comes before one of an earlier part.
+fn follow_each_other(parts: &[Part]) -> bool {
+    parts.windows(2).all(|two| two[0].times.last().is_none_or(|last| *last <= two[1].order))
+}
+
+/// The batch with a column of the times of its rows.
+fn with_places(part: Part) -> Result<EventBatch> {
+    let Part { order, times, mut batch, .. } = part;
+    let rows = batch.rows.num_rows();
+    let places = if times.is_empty() { vec![order; rows] } else { times };
+    let mut fields = batch.rows.schema().fields().to_vec();
+    fields.push(Arc::new(Field::new("$place", DataType::Int64, false)));
+    let columns =
+        batch.rows.columns().iter().cloned().chain([Arc::new(Int64Array::from(places)) as ArrayRef]).collect();
+    batch.rows = batch_of(&Arc::new(Schema::new(fields)), columns, rows)?;
+    Ok(batch)
+}
+
 /// For results of sessions, whose ends hardly ever coincide. Such rows carry no marks: they are never late.
-fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
+fn row_by_row(parts: &[Part]) -> Result<Part> {
     debug_assert!(parts.iter().all(|part| part.batch.marks.is_empty()), "results of windows are never late");
     let schema = parts[0].batch.rows.schema();
     let all = concat_batches(&schema, parts.iter().map(|part| &part.batch.rows))?;
@@ -40,16 +63,16 @@ fn row_by_row(parts: &[Part]) -> Result<EventBatch> {
     let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
     order.sort_by_key(|&row| times[row as usize]);
     let hashes = if hashes.is_empty() { hashes } else { order.iter().map(|&row| hashes[row as usize]).collect() };
+    times.sort_unstable();
     let rows = take_record_batch(&all, &UInt32Array::from(order))?;
-    Ok(EventBatch { rows, hashes, marks: Vec::new() })
+    let (side, order) = (parts[0].side, times.first().copied().unwrap_or(parts[0].order));
+    Ok(Part { side, order, times, batch: EventBatch { rows, hashes, marks: Vec::new() } })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow::array::{AsArray, Int64Array, RecordBatch};
-    use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+    use arrow::array::{AsArray, RecordBatch};
+    use arrow::datatypes::Int64Type;
 
     use super::*;
 
@@ -63,7 +86,10 @@ mod tests {
     #[test]
     fn rows_of_many_window_ends_are_merged_one_by_one() {
         let merged =
-            in_order(vec![part(1, &[1, 4], &[10, 40]), part(2, &[], &[20]), part(1, &[1, 3], &[11, 30])]).unwrap();
+            in_order(vec![part(1, &[1, 4], &[10, 40]), part(2, &[], &[20]), part(1, &[1, 3], &[11, 30])], true)
+                .unwrap();
+        let places = merged[0].1.rows.column(1).as_primitive::<Int64Type>().values().to_vec();
+        assert_eq!(places, [1, 1, 2, 3, 4]);
         let values = merged[0].1.rows.column(0).as_primitive::<Int64Type>().values().to_vec();
         assert_eq!(values, [10, 11, 20, 30, 40]);
         assert_eq!(merged[0].1.hashes, [10, 11, 20, 30, 40]);
@@ -71,7 +97,7 @@ mod tests {
 
     #[test]
     fn whole_parts_are_ordered_by_their_window_end() {
-        let merged = in_order(vec![part(2, &[], &[20]), part(1, &[], &[10]), part(2, &[], &[21])]).unwrap();
+        let merged = in_order(vec![part(2, &[], &[20]), part(1, &[], &[10]), part(2, &[], &[21])], false).unwrap();
         let values: Vec<i64> =
             merged.iter().map(|(_, b)| b.rows.column(0).as_primitive::<Int64Type>().value(0)).collect();
         assert_eq!(values, [10, 20, 21]);

@@ -40,8 +40,8 @@ pub const START: WatermarkStart = WatermarkStart::Sql;
 pub struct Part {
     /// Which of the stage's inputs.
     pub side: usize,
-    /// The place of the batch within its step among the batches of all senders: 0 for rows from a reader, the (first)
-    /// time for rows from a stage.
+    /// The place of the batch within its step among the batches of all senders: 0 for rows from a reader, or the place
+    /// of the first where the stage wants places; the (first) time for rows from a stage.
     pub order: i64,
     /// The time of each row where they differ, ascending; else empty.
     pub times: Vec<i64>,
@@ -163,7 +163,8 @@ impl Dataflow for Columns {
         let others = self.operators.iter().enumerate().filter(|(other, _)| *other != stage);
         let mut state_bytes: u64 = others.map(|(_, operator)| operator.state_bytes()).sum();
         let operator = &mut self.operators[stage];
-        for (side, batch) in merge::in_order(parts)? {
+        let wants_places = self.program.stages[stage].spec.wants_places();
+        for (side, batch) in merge::in_order(parts, wants_places)? {
             operator.process(side, &batch, &mut emit)?;
         }
         // Before windows fire: the most that there will be at this block.
@@ -206,6 +207,8 @@ struct Routing<'a> {
     inputs: &'a [InputWatermark],
     /// The split's watermark before the batch at hand.
     watermark: Watermark,
+    /// Rows of the block that went to stages before.
+    routed: i64,
     peaks: Peaks,
 }
 
@@ -251,7 +254,7 @@ impl Columns {
         let branch = &program.branches[self.splits[step.split].branch];
         let inner = block.peaks();
         let peaks = Peaks { first: step.start.0, second: step.second.0 };
-        let mut routing = Routing { step, branch, inputs, watermark: step.start, peaks };
+        let mut routing = Routing { step, branch, inputs, watermark: step.start, routed: 0, peaks };
         let mut filtered = 0;
         for batch in block.batches {
             let flow = self.with_watermarks(batch, &mut routing);
@@ -260,7 +263,7 @@ impl Columns {
                 let flow = chain::run(&way.chain, flow.clone(), &program.context, &mut filtered)?;
                 match way.to {
                     Target::Sink(sink) => self.write(sink, step.seq, 0, &flow.rows)?,
-                    Target::Port(port) => self.route_rows(port, flow, &routing, out)?,
+                    Target::Port(port) => self.route_rows(port, flow, &mut routing, out)?,
                 }
             }
         }
@@ -291,13 +294,26 @@ impl Columns {
         Flow { rows: batch.rows, before, second, times: None }
     }
 
-    fn route_rows(&mut self, port: usize, flow: Flow, routing: &Routing<'_>, out: &mut Outgoing<Part>) -> Result<()> {
+    fn route_rows(
+        &mut self,
+        port: usize,
+        flow: Flow,
+        routing: &mut Routing<'_>,
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
         let (side, keys) = self.program.side(port);
         let others = self.program.others(port, routing.inputs);
         let deadlines = &mut self.deadlines[port];
-        self.findings.see_late(routing.step.split, &flow, deadlines, others)?;
+        let spec = &self.program.stages[self.program.ports[port].stage].spec;
+        self.findings.see_late(routing.step.split, (&flow, spec.set()), deadlines, others)?;
+        let first = routing.routed;
+        routing.routed += flow.rows.num_rows() as i64;
+        let wants_places = spec.wants_places();
+        let places: Vec<i64> = if wants_places { (first..routing.routed).collect() } else { Vec::new() };
         for dealt in route::route(flow, keys, deadlines, self.program.groups, others)? {
-            out.push(port, dealt.owner, Part { side, order: 0, times: Vec::new(), batch: dealt.batch });
+            let times = if wants_places { dealt.pick(&places) } else { Vec::new() };
+            let order = times.first().copied().unwrap_or(0);
+            out.push(port, dealt.owner, Part { side, order, times, batch: dealt.batch });
         }
         Ok(())
     }

@@ -166,11 +166,18 @@ impl Program {
         sides.map(|(port, &side)| Deadlines::new(self.stages[port.stage].spec.lateness(side))).collect()
     }
 
-    /// True if a row of a table may reach the stage more than once, as copies.
+    /// True if a row of a table may reach the stage more than once, as copies that may differ in being late. Those for
+    /// several grouping sets do not.
     pub fn takes_copies(&self, stage: usize) -> bool {
-        let copies = |way: &Way| way.chain.iter().any(|link| !matches!(link, Link::Calc { .. }));
+        let copies = |way: &Way| way.chain.iter().any(|link| matches!(link, Link::Assign { .. } | Link::Unnest { .. }));
         let feeds = |way: &Way| matches!(way.to, Target::Port(port) if self.ports[port].stage == stage);
         self.branches.iter().flat_map(|branch| &branch.ways).any(|way| feeds(way) && copies(way))
+    }
+
+    /// True if rows without elements are left out, as those that a filter removes.
+    pub fn unnests(&self) -> bool {
+        let ways = self.branches.iter().flat_map(|branch| &branch.ways);
+        ways.flat_map(|way| &way.chain).any(|link| matches!(link, Link::Unnest { .. }))
     }
 
     /// Adds what produces `node`'s rows; `after` is the work between the node and its destination.
@@ -215,8 +222,13 @@ impl Program {
 
     /// Adds a way for the rows of a scan, of a branch that reads the table already if there is one.
     fn read(&mut self, scan: &ScanSpec, chain: Vec<Link>, to: Destination) -> Vec<Feeder> {
-        let shared = self.branches.iter_mut().map(|branch| share::absorb(&mut branch.scan, scan)).enumerate();
-        let shared = shared.filter_map(|(branch, columns)| Some((branch, columns?))).next();
+        // Two ways of one reading into the same stage would have a late row of the first move the stage's watermark past
+        // the rows of the second. A way whose stage is not there yet may be such.
+        let undecided = |branch: &Branch| branch.ways.iter().any(|way| way.to == Target::Port(usize::MAX));
+        let free =
+            self.branches.iter_mut().enumerate().filter(|(_, branch)| to != Destination::Stage || !undecided(branch));
+        let mut shared = free.map(|(at, branch)| (at, share::absorb(&mut branch.scan, scan)));
+        let shared = shared.find_map(|(branch, columns)| Some((branch, columns?)));
         let (branch, columns) = shared.unwrap_or_else(|| {
             self.branches.push(Branch { scan: scan.clone(), ways: Vec::new() });
             (self.branches.len() - 1, (0..scan.columns.len()).collect())

@@ -149,6 +149,7 @@ fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
         ],
         input: schema(),
         schema: Schema::new(fields),
+        set: None,
         ordered: false,
     }
 }

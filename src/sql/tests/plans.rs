@@ -1,7 +1,7 @@
 //! What scripts become.
 
 use super::{aggregate_of, options, plan_of, variables, with_tables};
-use crate::plan::{JobPlan, Node, ScanSpec, SinkConnector, SourceSpec, WindowSpec};
+use crate::plan::{JobPlan, Node, RankSpec, ScanSpec, SinkConnector, SourceSpec, StageSpec, WindowSpec};
 use crate::sql::{Action, compile, explain};
 
 const TUMBLE: &str = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND))";
@@ -147,11 +147,11 @@ fn windows_survive_union_all_of_the_same_kind_only() {
         with_tables(&format!(
             "CREATE VIEW u AS SELECT k, window_start, window_end {TUMBLE} UNION ALL \
              SELECT c, window_start, window_end FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '{size}' SECOND)); \
-             SELECT k, COUNT(*) FROM u GROUP BY k, window_start, window_end"
+             INSERT INTO results (k, n) SELECT k, COUNT(*) FROM u GROUP BY k, window_start, window_end"
         ))
     };
     assert!(union(10).is_ok());
-    assert!(union(5).unwrap_err().message().contains("without a window"));
+    assert!(union(5).unwrap_err().message().contains("update changes"));
 }
 
 #[test]
@@ -428,4 +428,83 @@ fn unicode_strings_and_the_lowest_bigint_are_literals() {
     let plan = plan_of("SELECT U&'\\0041\\6F22' AS t, -9223372036854775808 AS n FROM src");
     let types: Vec<String> = plan.pipelines[0].sink.schema.fields.iter().map(|f| f.data_type.to_string()).collect();
     assert_eq!(types, ["CHAR(2) NOT NULL", "BIGINT NOT NULL"]);
+}
+
+/// The topmost Top-N of a plan.
+fn rank_of(node: &Node) -> &RankSpec {
+    match node {
+        Node::Stage { spec, .. } => match &**spec {
+            StageSpec::Rank(spec) => spec,
+            other => panic!("no Top-N: {other:?}"),
+        },
+        other => rank_of(other.inputs().first().expect("a Top-N")),
+    }
+}
+
+fn top(partition: &str, order: &str, condition: &str) -> JobPlan {
+    plan_of(&format!(
+        "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {partition} ORDER BY {order}) AS rn {TUMBLE}) WHERE {condition}"
+    ))
+}
+
+#[test]
+fn conditions_on_a_row_number_become_the_range_of_a_top_n() {
+    let cases = [
+        ("rn <= 3", (1, 3)),
+        ("rn < 3", (1, 2)),
+        ("3 >= rn", (1, 3)),
+        ("rn = 2", (2, 2)),
+        ("rn BETWEEN 2 AND 3", (2, 3)),
+        ("rn > 1 AND rn <= CAST(4 AS BIGINT)", (2, 4)),
+        ("rn <= 3 AND v > 1 AND 5 > rn", (1, 3)),
+        ("rn >= 3 AND rn <= 2", (3, 2)),
+    ];
+    for (condition, range) in cases {
+        let plan = top("window_start, window_end", "v DESC", condition);
+        let spec = rank_of(root(&plan));
+        assert_eq!((spec.first, spec.last), range, "{condition}");
+        assert!(!spec.numbered, "nobody reads the number");
+        assert_eq!(names(&spec.input), ["k", "v", "window_start", "window_end"]);
+        assert_eq!((spec.keys.as_slice(), spec.dealt_by.as_slice()), (&[][..], &[3][..]), "dealt out by window");
+    }
+}
+
+#[test]
+fn only_a_deduplication_by_event_time_keeps_the_last_row() {
+    let keeps_last = |order: &str, condition: &str| {
+        let plan = top("window_start, window_end, k", order, condition);
+        let spec = rank_of(root(&plan));
+        assert_eq!(spec.dealt_by, spec.keys);
+        spec.last_wins
+    };
+    assert!(keeps_last("ts DESC", "rn = 1"));
+    assert!(keeps_last("window_time DESC", "rn < 2"));
+    assert!(!keeps_last("ts", "rn = 1"));
+    assert!(!keeps_last("ts DESC", "rn <= 2"));
+    assert!(!keeps_last("ts DESC, v", "rn = 1"));
+    assert!(!keeps_last("window_end DESC", "rn = 1"));
+    assert!(!keeps_last("v DESC", "rn = 1"));
+}
+
+#[test]
+fn operators_of_whole_rows_are_explained() {
+    let plan = plan_of(
+        "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v DESC, k NULLS LAST) AS rn \
+         FROM TABLE(SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND))) WHERE rn BETWEEN 2 AND 3",
+    );
+    let text = explain(&plan);
+    for line in [
+        "WindowTopN (rows 2 to 3 of each window and key)",
+        "keys: none, shards share the windows",
+        "order: v DESC, k NULLS LAST",
+        "of equal rows: the first to arrive",
+        "SessionRows (keeps rows until their session ends)",
+        "windows: SESSION gap 5 s",
+    ] {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+    let plan = plan_of(
+        "SELECT k, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS rn FROM src) WHERE rn = 1",
+    );
+    assert!(explain(&plan).contains("Deduplicate (keeps the first row of each key)"));
 }

@@ -122,16 +122,42 @@ fn the_time_column_must_be_an_event_time_attribute() {
 }
 
 #[test]
-fn a_group_by_without_its_window_is_refused_as_updating() {
+fn what_changes_is_refused_by_a_table_that_only_grows() {
     let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
-    let session = "FROM TABLE(SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
         ("SELECT k, COUNT(*) FROM src GROUP BY «k".to_string(), "TABLE(TUMBLE("),
-        (format!("SELECT k, window_start, COUNT(*) {window} GROUP BY «k, window_start"), "window_end as well as window_start"),
-        (format!("SELECT k, window_end, COUNT(*) {window} GROUP BY «k, window_end"), "window_start as well as window_end"),
+        (format!("SELECT k, COUNT(*) {window} GROUP BY «k, window_start"), "window_end as well as window_start"),
+        (format!("SELECT k, COUNT(*) {window} GROUP BY «k, window_end"), "window_start as well as window_end"),
         (format!("SELECT k, COUNT(*) {window} GROUP BY «k"), "window_start and window_end too"),
-        (format!("SELECT «COUNT(*) {window}"), "window_start and window_end too"),
-        (format!("«SELECT DISTINCT k {window}"), "window_start and window_end too"),
+        (format!("«SELECT MAX(k), COUNT(*) {window}"), "window_start and window_end too"),
+        (format!("«SELECT DISTINCT k, CAST(v AS BIGINT) {window}"), "window_start and window_end too"),
+        (
+            "SELECT k, n FROM (SELECT k, COUNT(*) AS n FROM src GROUP BY «k) WHERE n > 1".to_string(),
+            "'format' = 'debezium-json'",
+        ),
+    ];
+    for (query, remedy) in cases {
+        let message = "table sink 'results' doesn't support consuming update changes";
+        check(&format!("INSERT INTO results (k, n) {query}"), Script, message, remedy);
+    }
+}
+
+#[test]
+fn a_primary_key_is_what_tells_the_rows_apart() {
+    let table = |key: &str| {
+        format!(
+            "CREATE TABLE p (k STRING, n BIGINT, PRIMARY KEY ({key}) NOT ENFORCED) WITH ('connector' = 'print'); \
+             INSERT INTO p SELECT c, COUNT(*) FROM src GROUP BY c;"
+        )
+    };
+    check(&table("«n"), Script, "upsert key that differs from the primary key of the sink table p: [n]", "GROUP BY");
+    super::with_tables(&table("k")).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn the_keys_of_a_session_are_those_of_its_partition() {
+    let session = "FROM TABLE(SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let cases = [
         (format!("SELECT COUNT(*) {session} GROUP BY «window_start, window_end"), "PARTITION BY column k too"),
         (
             "SELECT k, COUNT(*) FROM TABLE(SESSION(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY «k, window_start, window_end".to_string(),
@@ -179,20 +205,67 @@ fn names_in_queries_are_checked() {
 }
 
 #[test]
+fn row_numbers_that_flink_refuses_are_refused() {
+    let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
+    let partition = "PARTITION BY window_start, window_end";
+    let top =
+        |call: &str, condition: &str| format!("SELECT k FROM (SELECT *, {call} AS rn {window}) WHERE {condition}");
+    let by_v = format!("ROW_NUMBER() OVER ({partition} ORDER BY v)");
+    let cases = [
+        ("SELECT «ROW_NUMBER() FROM src".to_string(), "ROW_NUMBER needs OVER", "PARTITION BY window_start"),
+        (
+            top(&format!("«RANK() OVER ({partition} ORDER BY v)"), "rn <= 2"),
+            "only ROW_NUMBER()",
+            "order of their arrival",
+        ),
+        (top(&format!("«ROW_NUMBER(v) OVER ({partition} ORDER BY v)"), "rn <= 2"), "takes no arguments", ""),
+        (top(&format!("«ROW_NUMBER() OVER ({partition})"), "rn <= 2"), "needs an ORDER BY", "come first"),
+        (top(&format!("«ROW_NUMBER() OVER ({partition} ORDER BY 1)"), "rn <= 2"), "needs an ORDER BY", "come first"),
+        (
+            top(
+                &format!("«ROW_NUMBER() OVER ({partition} ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"),
+                "rn = 1",
+            ),
+            "ROWS and RANGE have no place",
+            "leave it out",
+        ),
+        (top(&format!("«ROW_NUMBER() OVER ({partition} ORDER BY MAP[k, v])"), "rn = 1"), "MAP have no order", ""),
+        (top(&format!("«{by_v}"), "rn > 1"), "not given, only the first", "rn <= 3"),
+        (top(&by_v, "«rn <= 0"), "the last row number that is asked for is 0", "rn <= 1"),
+        (
+            top(&format!("{by_v} AS r2, «ROW_NUMBER() OVER ({partition} ORDER BY k)"), "rn <= 2"),
+            "the same PARTITION BY and ORDER BY",
+            "around this one",
+        ),
+        (format!("SELECT k {window} WHERE «{by_v} = 1"), "has no place in WHERE", "in a subquery"),
+        (format!("SELECT k {window} QUALIFY «v > 1"), "QUALIFY needs", "use WHERE"),
+    ];
+    for (query, message, remedy) in cases {
+        check(&query, Script, message, remedy);
+    }
+}
+
+#[test]
 fn what_flink_has_and_we_have_not_is_refused_by_name() {
     let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
         ("SELECT a.k FROM src a LEFT JOIN «plain b ON a.k = b.k".to_string(), "a LEFT OUTER join"),
         ("SELECT a.k FROM src a NATURAL JOIN «plain b".to_string(), "a NATURAL JOIN"),
-        (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "OVER"),
+        (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "without a limit"),
+        (
+            format!("SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) AS rn {tumble}) WHERE rn <= 2"),
+            "Top-N without a window",
+        ),
+        (
+            "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS rn FROM src) WHERE rn = 1"
+                .to_string(),
+            "deduplication or Top-1 without a window",
+        ),
+        (format!("SELECT k {tumble} GROUP BY k, window_start, window_end QUALIFY «k = 'a'"), "QUALIFY beside GROUP BY"),
         ("SELECT «SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM src".to_string(), "OVER"),
         (
             format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS («ROLLUP (k), ())"),
             "ROLLUP inside of GROUPING SETS",
-        ),
-        (
-            format!("SELECT k {tumble} GROUP BY GROUPING SETS ((«window_start, window_end, k), (k))"),
-            "GROUP BY without a window",
         ),
         ("SELECT k FROM src, LATERAL «TABLE(f(k)) AS t (x)".to_string(), "LATERAL TABLE(…)"),
         ("SELECT k FROM src, LATERAL («SELECT 1)".to_string(), "LATERAL (SELECT …)"),
@@ -206,7 +279,6 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM src «OFFSET 3 ROWS".to_string(), "LIMIT"),
         ("SELECT k FROM src «FETCH FIRST 3 ROWS ONLY".to_string(), "LIMIT"),
         ("SELECT k FROM (SELECT k FROM src «LIMIT 3) WHERE k = 'LIMIT'".to_string(), "LIMIT"),
-        ("SELECT k FROM src UNION «SELECT k FROM plain".to_string(), "UNION without ALL"),
         ("SELECT k FROM src WHERE «k NOT IN (SELECT k FROM plain)".to_string(), "an ANTI join"),
         ("SELECT k FROM src WHERE k = 'a' OR EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
@@ -224,10 +296,6 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("CREATE TABLE x (a INT, t TIME(0)) PARTITIONED BY («t)".to_string(), "the type TIME(0) of the partition key"),
         ("INSERT «OVERWRITE results SELECT k FROM src".to_string(), "OVERWRITE"),
         ("INSERT INTO «cat.db.results SELECT k FROM src".to_string(), "catalog or database"),
-        (
-            "SELECT k FROM TABLE(«SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND))".to_string(),
-            "SESSION without",
-        ),
         ("SELECT k FROM src «/*+ OPTIONS('path'='x') */".to_string(), "hint"),
     ];
     for (query, message) in cases {

@@ -2,6 +2,7 @@
 
 mod cases;
 mod random;
+mod rows;
 mod twin;
 
 use std::sync::Arc;
@@ -105,6 +106,7 @@ pub(super) fn zoned_spec(
         aggregates: calls.to_vec(),
         input,
         schema: Schema::new(fields),
+        set: None,
         ordered: false,
     }
 }
@@ -167,12 +169,28 @@ fn show(batch: &RecordBatch, out: &mut Vec<String>, ends: &mut Vec<i64>) -> Resu
 /// Runs rows in batches; the watermark after a row is the highest time so far less `delay`, as SQL has it.
 pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_rows: usize) -> Answer {
     let stage = StageSpec::Aggregate(spec.clone());
-    let mut operator = operator(&stage, &context()).unwrap();
+    let (mut out, mut ends) = (Vec::new(), Vec::new());
+    let operator =
+        drive(&stage, &spec.input, rows, (delay, batch_rows), &mut |emitted| show(&emitted.rows, &mut out, &mut ends));
+    assert!(ends.is_sorted(), "windows out of order: {ends:?}");
+    assert_eq!(operator.fired_windows(), out.len() as u64);
+    Answer { rows: out, late: operator.late_rows() }
+}
+
+/// Runs rows through an operator to the end, in batches.
+fn drive(
+    stage: &StageSpec,
+    input: &Schema,
+    rows: &[Row],
+    (delay, batch_rows): (i64, usize),
+    emit: Emit<'_>,
+) -> Box<dyn WindowOperator + Send> {
+    let mut operator = operator(stage, &context()).unwrap();
     let mut deadlines = Deadlines::new(stage.lateness(0)).unwrap();
-    let (mut out, mut ends, mut moved) = (Vec::new(), Vec::new(), Watermark::SQL_START);
+    let mut moved = Watermark::SQL_START;
     let emitted = |watermark| WatermarkStart::Sql.emitted(watermark);
     for rows in rows.chunks(batch_rows) {
-        let batch = batch_of(rows, &spec.input);
+        let batch = batch_of(rows, input);
         let mut due = Vec::new();
         deadlines.of(&batch, &mut due).unwrap();
         let mut marks = Vec::new();
@@ -184,16 +202,14 @@ pub(super) fn run(spec: &WindowAggregateSpec, rows: &[Row], delay: i64, batch_ro
             moved = moved.max(Watermark(row.time.saturating_sub(delay)));
         }
         let mut hashes = Vec::new();
-        if !spec.keys.is_empty() {
-            hash_keys(&batch, &spec.keys, &mut hashes).unwrap();
+        if !stage.keys(0).is_empty() {
+            hash_keys(&batch, stage.keys(0), &mut hashes).unwrap();
         }
         let batch = EventBatch { rows: batch, hashes, marks };
-        operator.process(0, &batch, &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
-        operator.advance(emitted(moved), &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
+        operator.process(0, &batch, emit).unwrap();
+        operator.advance(emitted(moved), emit).unwrap();
     }
-    operator.advance(Watermark::MAX, &mut |emitted| show(&emitted.rows, &mut out, &mut ends)).unwrap();
-    assert!(ends.is_sorted(), "windows out of order: {ends:?}");
+    operator.advance(Watermark::MAX, emit).unwrap();
     assert_eq!(operator.open_windows(), 0);
-    assert_eq!(operator.fired_windows(), out.len() as u64);
-    Answer { rows: out, late: operator.late_rows() }
+    operator
 }

@@ -4,10 +4,10 @@ use super::*;
 use crate::random::Random;
 
 /// The cases stay the same whatever a library does.
-struct Dice(Random);
+pub(super) struct Dice(pub(super) Random);
 
 impl Dice {
-    fn roll(&mut self, sides: i64) -> i64 {
+    pub(super) fn roll(&mut self, sides: i64) -> i64 {
         self.0.below(sides as u64) as i64
     }
     fn maybe<T>(&mut self, value: T) -> Option<T> {
@@ -29,7 +29,7 @@ fn window(dice: &mut Dice) -> WindowSpec {
     }
 }
 
-fn rows(dice: &mut Dice, count: i64) -> Vec<Row> {
+pub(super) fn rows(dice: &mut Dice, count: i64) -> Vec<Row> {
     let (disorder, keys, stretch) = (1 + dice.roll(60), 1 + dice.roll(9), 1 + dice.roll(4));
     let base = if dice.roll(3) == 0 { -count * stretch / 2 } else { dice.roll(1000) };
     let mut row = |i: i64| {

@@ -28,7 +28,7 @@ pub(super) fn evaluate(spec: &WindowAggregateSpec, rows: &[Row], delay: i64) -> 
     Answer { rows: out, late }
 }
 
-fn fired(end: i64, watermark: i64) -> bool {
+pub(super) fn fired(end: i64, watermark: i64) -> bool {
     watermark > 0 && watermark >= end.saturating_sub(1)
 }
 

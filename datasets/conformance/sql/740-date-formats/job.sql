@@ -1,0 +1,95 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+SET 'table.local-time-zone' = 'America/New_York';
+
+CREATE TABLE src (
+  id INT, ts TIMESTAMP(3), z TIMESTAMP_LTZ(3), l BIGINT
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.json',
+  'format' = 'json'
+);
+
+CREATE TABLE results (
+  id INT,
+  c01 STRING,
+  c02 STRING,
+  c03 STRING,
+  c04 STRING,
+  c05 STRING,
+  c06 STRING,
+  c07 STRING,
+  c08 STRING,
+  c09 STRING,
+  c10 STRING,
+  c11 STRING,
+  c12 STRING,
+  c13 STRING,
+  c14 STRING,
+  c15 STRING,
+  c16 STRING,
+  c17 STRING,
+  c18 STRING,
+  c19 STRING,
+  c20 STRING,
+  c21 STRING,
+  c22 STRING,
+  c23 STRING,
+  c24 STRING,
+  c25 STRING,
+  c26 STRING,
+  c27 STRING,
+  c28 STRING,
+  c29 STRING,
+  c30 STRING,
+  c31 STRING,
+  c32 STRING,
+  c33 STRING,
+  c34 STRING,
+  c35 STRING
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT
+  id,
+  CAST(DATE_FORMAT(ts, 'G GGGG GGGGG') AS STRING) AS c01,
+  CAST(DATE_FORMAT(ts, 'y yy yyy yyyy yyyyyy u uu') AS STRING) AS c02,
+  CAST(DATE_FORMAT(ts, 'Y YY YYYY w ww W F') AS STRING) AS c03,
+  CAST(DATE_FORMAT(ts, 'D DD DDD M MM MMM MMMM MMMMM L LLLL') AS STRING) AS c04,
+  CAST(DATE_FORMAT(ts, 'd dd E EEEE EEEEE e ee eee c ccc') AS STRING) AS c05,
+  CAST(DATE_FORMAT(ts, 'Q QQ QQQ QQQQ QQQQQ') AS STRING) AS c06,
+  CAST(DATE_FORMAT(ts, 'a h hh K KK k kk H HH') AS STRING) AS c07,
+  CAST(DATE_FORMAT(ts, 'm mm s ss S SSS SSSSSS A n N') AS STRING) AS c08,
+  CAST(DATE_FORMAT(ts, 'B BBBBB') AS STRING) AS c09,
+  CAST(DATE_FORMAT(ts, 'ppppH|ppd') AS STRING) AS c10,
+  CAST(DATE_FORMAT(ts, '''''yyyy''T''') AS STRING) AS c11,
+  CAST(DATE_FORMAT(ts, '[yyyy][MM]') AS STRING) AS c12,
+  CAST(DATE_FORMAT(ts, 'g') AS STRING) AS c13,
+  CAST(DATE_FORMAT(z, 'y yy yyy yyyy yyyyyy u uu') AS STRING) AS c14,
+  CAST(DATE_FORMAT(z, 'Y YY YYYY w ww W F') AS STRING) AS c15,
+  CAST(DATE_FORMAT(z, 'D DD DDD M MM MMM MMMM MMMMM L LLLL') AS STRING) AS c16,
+  CAST(DATE_FORMAT(z, 'd dd E EEEE EEEEE e ee eee c ccc') AS STRING) AS c17,
+  CAST(FROM_UNIXTIME(l, 'yyyy-MM-dd HH:mm:ss') AS STRING) AS c18,
+  CAST(FROM_UNIXTIME(l, 'G GGGG y yy yyyy Y YYYY u uu') AS STRING) AS c19,
+  CAST(FROM_UNIXTIME(l, 'M MM MMM MMMMM L LLLL') AS STRING) AS c20,
+  CAST(FROM_UNIXTIME(l, 'd D DDD w W F E EEEE EEEEE') AS STRING) AS c21,
+  CAST(FROM_UNIXTIME(l, 'a h K k H m s S SSS') AS STRING) AS c22,
+  CAST(FROM_UNIXTIME(l, 'Z X XX XXX') AS STRING) AS c23,
+  CAST(FROM_UNIXTIME(l, '[yyyy] {MM}') AS STRING) AS c24,
+  CAST(FROM_UNIXTIME(l) AS STRING) AS c25,
+  CAST(FLOOR(z TO DAY) AS STRING) AS c26,
+  CAST(CEIL(z TO MONTH) AS STRING) AS c27,
+  CAST(EXTRACT(MINUTE FROM z) AS STRING) AS c28,
+  CAST(EXTRACT(SECOND FROM CAST(ts AS DATE)) AS STRING) AS c29,
+  CAST(FLOOR(CAST(ts AS DATE) TO DAY) AS STRING) AS c30,
+  CAST(TIMESTAMPDIFF(WEEK, ts, TIMESTAMP '2000-01-31 10:00:00') AS STRING) AS c31,
+  CAST(TIMESTAMPADD(CENTURY, 1, ts) AS STRING) AS c32,
+  CAST(ts - INTERVAL '1-2' YEAR TO MONTH AS STRING) AS c33,
+  CAST(TYPEOF(z, TRUE) AS STRING) AS c34,
+  CAST(CONVERT_TZ(CAST(ts AS STRING), 'UTC', 'America/New_York') AS STRING) AS c35
+FROM src;

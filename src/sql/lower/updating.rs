@@ -1,0 +1,45 @@
+//! GROUP BY without a window.
+
+use std::collections::BTreeSet;
+
+use super::{Base, Inputs, Lowering, positions};
+use crate::error::{Error, Result};
+use crate::plan::{GroupAggregateSpec, Node, StageSpec};
+use crate::sql::logical::{Call, ColumnId, GroupAggregate};
+use crate::types::{Field, RowKind, Schema};
+
+impl Lowering<'_> {
+    pub(super) fn group(&mut self, group: &GroupAggregate, needed: &BTreeSet<ColumnId>) -> Result<Base> {
+        let calls: Vec<&Call> = group.calls.iter().filter(|call| needed.contains(&call.column)).collect();
+        let mut inputs = Inputs::default();
+        let keys = self.keys(&group.keys, &mut inputs);
+        let aggregates = self.calls(&calls, &mut inputs);
+        let kind = group.input.row_kind();
+        if kind.is_some()
+            && let Some(call) = calls.iter().find(|call| !call.kind.takes_rows_back())
+        {
+            return Err(Error::unsupported(format!("the aggregate function {} over results that change", call.kind))
+                .help("group by a window below it, so that each result is given once"));
+        }
+        let kind = kind.map(|kind| inputs.add(&self.arena.expr(kind), RowKind::field().name));
+        let input = self.lower(&group.input, &inputs.exprs, &inputs.names)?;
+        let mut columns: Vec<ColumnId> = group.keys.iter().map(|(id, _)| *id).collect();
+        columns.extend(calls.iter().map(|call| call.column));
+        columns.push(group.kind);
+        let fields = columns.iter().map(|id| {
+            let column = &self.arena.columns[*id];
+            Field::new(&column.name, column.data_type.clone())
+        });
+        let spec = GroupAggregateSpec {
+            keys,
+            aggregates,
+            kind,
+            input: input.schema().clone(),
+            schema: Schema::new(fields.collect()),
+            repeats: group.repeats,
+            ordered: self.ordered,
+        };
+        let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Group(spec)) };
+        Ok(Base { node, positions: positions(&columns) })
+    }
+}

@@ -1,0 +1,187 @@
+//! GROUP BY without windows: every row changes the result of its group, and the change is given at once.
+//!
+//! A batch is taken as a whole: the groups of its rows are looked up, each aggregate runs through the rows and tells
+//! the result after each of them ([`Run`]), and what differs from the row before of the same group is a change.
+
+mod changes;
+mod pending;
+
+use arrow::array::{ArrayRef, AsArray, Int8Array, RecordBatch};
+use arrow::datatypes::Int8Type;
+
+use super::rows::Reader;
+use super::{Emit, Emitted, WindowOperator};
+use crate::aggregate::{Run, Step};
+use crate::arena::ArenaVec;
+use crate::batch::EventBatch;
+use crate::error::{Error, Result};
+use crate::plan::GroupAggregateSpec;
+use crate::state::KeyIndex;
+use crate::state::distinct::{accumulators, accumulators_of_changes};
+use crate::state::table::{Inputs, Table};
+use crate::time::Watermark;
+use crate::types::RowKind;
+use changes::{Changes, Outcome};
+use pending::Pending;
+
+/// No row.
+const NONE: u32 = u32::MAX;
+/// In [`Traces::before`]: a row of the batch, not a result from before it.
+const IN_BATCH: u32 = 1 << 31;
+
+pub(super) struct GroupOperator {
+    spec: GroupAggregateSpec,
+    reader: Reader,
+    table: Table,
+    /// Rows of each group, where rows are taken out again.
+    sizes: ArenaVec<u64>,
+    /// By group: its last row in the batch at hand.
+    last: Vec<u32>,
+    groups: Vec<u32>,
+    pending: Pending,
+}
+
+/// How the rows of a batch follow each other in their groups.
+struct Traces {
+    /// Groups in the order of their first rows.
+    firsts: Vec<u32>,
+    /// Where the result before each row is: the number of its group among `firsts`, or of a row, with [`IN_BATCH`].
+    before: Vec<u32>,
+}
+
+impl GroupOperator {
+    /// # Errors
+    /// As [`super::operator`].
+    pub(super) fn new(spec: &GroupAggregateSpec) -> Result<Self> {
+        let reader = Reader::of(&spec.keys, &spec.aggregates, &spec.input)?;
+        let accumulators = match spec.kind {
+            Some(_) => accumulators_of_changes(&spec.aggregates)?,
+            None => accumulators(&spec.aggregates)?,
+        };
+        let table = Table { index: KeyIndex::new(reader.shape.encoder.clone()), accumulators };
+        Ok(GroupOperator {
+            pending: Pending::new(spec.schema.to_arrow(), spec.ordered),
+            spec: spec.clone(),
+            reader,
+            table,
+            sizes: ArenaVec::new(),
+            last: Vec::new(),
+            groups: Vec::new(),
+        })
+    }
+
+    fn traces(&mut self) -> Traces {
+        self.last.resize(self.table.len(), NONE);
+        let mut firsts = Vec::new();
+        let mut before = Vec::with_capacity(self.groups.len());
+        for (row, &group) in self.groups.iter().enumerate() {
+            let last = &mut self.last[group as usize];
+            if *last == NONE {
+                before.push(firsts.len() as u32);
+                firsts.push(group);
+            } else {
+                before.push(*last | IN_BATCH);
+            }
+            *last = row as u32;
+        }
+        firsts.iter().for_each(|&group| self.last[group as usize] = NONE);
+        Traces { firsts, before }
+    }
+
+    /// What each row does to its group, and what is to be told of it if the result changes. `known`: groups that were
+    /// there before the batch.
+    fn outcomes(&mut self, rows: &RecordBatch, known: usize, traces: &Traces) -> Result<(Vec<Step>, Vec<Outcome>)> {
+        let Some(kind) = self.spec.kind else {
+            let is_new = |(&group, &before): (&u32, &u32)| group as usize >= known && before & IN_BATCH == 0;
+            let outcome = |row| if is_new(row) { Outcome::Insert } else { Outcome::Update };
+            return Ok((Vec::new(), self.groups.iter().zip(&traces.before).map(outcome).collect()));
+        };
+        let kinds: &Int8Array = rows
+            .columns()
+            .get(kind)
+            .and_then(|kinds| kinds.as_primitive_opt::<Int8Type>())
+            .ok_or_else(|| Error::internal("the rows of a changing result do not say what happened to them"))?;
+        self.sizes.resize_zeroed(self.table.len());
+        let sizes = self.sizes.as_mut_slice();
+        let both = self.groups.iter().zip(kinds.values()).map(|(&group, &kind)| {
+            let size = &mut sizes[group as usize];
+            let before = *size;
+            if RowKind::of_code(kind).is_added() {
+                *size += 1;
+                return (Step::Add, if before == 0 { Outcome::Insert } else { Outcome::Update });
+            }
+            *size = size.saturating_sub(1);
+            match before {
+                // Of a group that nobody knows.
+                0 => (Step::Skip, Outcome::Nothing),
+                1 => (Step::Clear, Outcome::Delete),
+                _ => (Step::Remove, Outcome::Update),
+            }
+        });
+        Ok(both.unzip())
+    }
+
+    /// The results of all aggregates: those of `firsts` before the batch, then those after each row.
+    fn run(&mut self, traces: &Traces, inputs: &Inputs, steps: &[Step]) -> Result<Vec<ArrayRef>> {
+        let mut results = Vec::with_capacity(inputs.columns.len());
+        for (accumulator, (args, filter)) in self.table.accumulators.iter_mut().zip(&inputs.columns) {
+            let before = accumulator.result(&traces.firsts)?;
+            let run = Run { groups: &self.groups, args, filter: filter.as_ref(), steps };
+            let after = accumulator.run(&run)?;
+            results.push(arrow::compute::concat(&[&*before, &*after])?);
+        }
+        Ok(results)
+    }
+}
+
+impl WindowOperator for GroupOperator {
+    fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+        let rows = batch.rows.num_rows();
+        if rows == 0 {
+            return Ok(());
+        }
+        self.reader.check(batch)?;
+        let chunk = self.reader.range(batch, 0, rows)?;
+        let known = self.table.len();
+        self.groups.clear();
+        self.table.index.find_or_insert(&chunk.hashes, &chunk.keys, &mut self.groups)?;
+        self.table.resize();
+        let traces = self.traces();
+        let (steps, mut outcomes) = self.outcomes(&batch.rows, known, &traces)?;
+        let results = self.run(&traces, &chunk.inputs, &steps)?;
+        let firsts = traces.firsts.len() as u32;
+        let before: Vec<u32> = traces
+            .before
+            .iter()
+            .map(|&before| if before & IN_BATCH == 0 { before } else { firsts + (before & !IN_BATCH) })
+            .collect();
+        if !self.spec.repeats {
+            changes::drop_equal(&results, &before, firsts, &mut outcomes)?;
+        }
+        let keys: Vec<ArrayRef> = self.spec.keys.iter().map(|&key| batch.rows.column(key).clone()).collect();
+        let changes = Changes::of(&outcomes, &before, firsts);
+        let columns = changes.columns(&keys, &results)?;
+        let places = batch.rows.columns().get(self.spec.input.len());
+        self.pending.push(columns, &changes, places, &batch.hashes, emit)
+    }
+
+    fn advance(&mut self, _watermark: Watermark, emit: Emit<'_>) -> Result<()> {
+        match self.pending.take()? {
+            Some((rows, times)) => emit(Emitted::of(rows, times)),
+            None => Ok(()),
+        }
+    }
+
+    fn late_rows(&self) -> u64 {
+        0
+    }
+    fn open_windows(&self) -> u64 {
+        0
+    }
+    fn fired_windows(&self) -> u64 {
+        0
+    }
+    fn state_bytes(&self) -> u64 {
+        (self.table.bytes() + self.sizes.bytes()) as u64
+    }
+}
