@@ -33,6 +33,10 @@ impl Binder<'_> {
         if super::rank::is_rank(&name) {
             return self.rank_call(&name, function, context);
         }
+        if context.clause == "GROUP BY" && matches!(name.as_str(), "TUMBLE" | "HOP" | "SESSION") {
+            return Err(Error::unsupported(format!("{name} inside of GROUPING SETS"))
+                .help("read from the window function, and group by window_start and window_end outside of them"));
+        }
         refuse_by_name(&name)?;
         if function.over.is_some() {
             return Err(over());
@@ -127,11 +131,10 @@ fn over() -> Error {
 fn refuse_by_name(name: &str) -> Result<()> {
     let error = match name {
         "TUMBLE" | "HOP" | "SESSION" => {
-            Error::script(format!("{name} is a window: it belongs into GROUP BY, or into FROM as a window function")).help(
-                format!(
+            Error::script(format!("{name} is a window: it belongs into GROUP BY, or into FROM as a window function"))
+                .help(format!(
                     "write GROUP BY {name}(ts, …), by itself or with other columns, and {name}_START(ts, …) in SELECT"
-                ),
-            )
+                ))
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),

@@ -321,7 +321,8 @@ impl Binder<'_> {
         }
         if let (Some(window), Some(above)) = (window.filter(|id| self.arena.windows[*id].legacy), &above) {
             let below = &self.arena.windows[window];
-            let parts = [(Some(below.start), Some(above.start)), (Some(below.end), Some(above.end)), (below.time, above.time)];
+            let parts =
+                [(Some(below.start), Some(above.start)), (Some(below.end), Some(above.end)), (below.time, above.time)];
             let parts = parts.into_iter().filter_map(|(below, above)| Some((below?, above?)));
             grouped.extend(parts.map(|(below, output)| Group { expr: self.arena.expr(below), output }));
         }

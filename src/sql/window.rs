@@ -113,7 +113,15 @@ impl Binder<'_> {
             let name = self.arena.columns[column].name.clone();
             scope.columns.push(Named { qualifier: None, name, id: column });
         }
-        self.arena.windows.push(Window { function, start, end, time: Some(window_time), time_type, partition, legacy: false });
+        self.arena.windows.push(Window {
+            function,
+            start,
+            end,
+            time: Some(window_time),
+            time_type,
+            partition,
+            legacy: false,
+        });
         Relation { rel: Rel::Window { input: Box::new(input.rel), window: id, time }, scope }
     }
 
