@@ -70,6 +70,20 @@ fn a_row_counts_once_whatever_its_grouping_sets_and_elements() {
 }
 
 #[test]
+fn a_late_row_costs_the_other_side_of_a_union_nothing() {
+    const LATE: &str = "2024-05-01 12:00:01,a,1\n2024-05-01 12:00:30,a,2\n2024-05-01 12:00:02,b,3\n";
+    let union = "CREATE VIEW u AS SELECT k, ts FROM src UNION ALL SELECT 'other', ts FROM src;\n\
+                 SELECT k FROM TABLE(TUMBLE(TABLE u, DESCRIPTOR(ts), INTERVAL '10' SECOND)) \
+                 WHERE k <> 'b' GROUP BY window_start, window_end, k;";
+    let folder = folder(&format!("{}{union}", table("'format' = 'csv'")), LATE);
+    let output = transom(folder.path(), &["run", "job.sql", "-o", "csv"]);
+    let rows = text(&output.stdout);
+    let mut rows: Vec<&str> = rows.lines().skip(1).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, ["a", "a", "other", "other"]);
+}
+
+#[test]
 fn a_script_needs_no_table() {
     let folder = folder("SELECT 1, 'a' AS b UNION ALL VALUES (2, 'bc');", "");
     let output = transom(folder.path(), &["run", "job.sql", "-o", "csv"]);

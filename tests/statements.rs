@@ -172,7 +172,7 @@ fn queries_of_one_statement_read_a_table_once() {
         INSERT INTO sums SELECT window_start, SUM(v) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))\n\
           GROUP BY window_start, window_end;\n\
         INSERT INTO rich SELECT v, k FROM t WHERE v > 1;\n\
-        INSERT INTO names SELECT k FROM t UNION ALL SELECT UPPER(k) FROM t;\n\
+        INSERT INTO names SELECT UPPER(k) FROM t;\n\
         END;";
     let folder = folder(script);
     let mut command = Command::new(env!("CARGO_BIN_EXE_transom"));
@@ -183,11 +183,11 @@ fn queries_of_one_statement_read_a_table_once() {
     let output = child.wait_with_output().expect("ends");
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.contains("rows read  3 + 9 for further queries = 11 used + 1 filtered + 0 late"), "{told}");
+    assert!(told.contains("rows read  3 + 6 for further queries = 8 used + 1 filtered + 0 late"), "{told}");
     let file = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
     assert_eq!(file("sums.csv"), "\"2024-05-01 12:00:00\",3\n\"2024-05-01 12:01:00\",3\n");
     assert_eq!(file("rich.csv"), "2,b\n3,c\n");
     let mut names: Vec<String> = file("names.csv").lines().map(str::to_string).collect();
     names.sort();
-    assert_eq!(names, ["A", "B", "C", "a", "b", "c"]);
+    assert_eq!(names, ["A", "B", "C"]);
 }

@@ -29,12 +29,18 @@ impl Claims {
     /// # Errors
     /// Kind Script, if it is read already.
     pub fn add_stdin(&mut self, plan: &JobPlan, statement: usize) -> Result<()> {
-        let mut scans: Vec<&ScanSpec> = Vec::new();
-        for scan in plan.pipelines.iter().flat_map(|pipeline| pipeline.root.stdin_scans()) {
-            if scans.iter().any(|known| known.reads_the_same(scan)) {
+        let mut scans: Vec<(usize, &ScanSpec)> = Vec::new();
+        let by_pipeline = plan.pipelines.iter().enumerate();
+        let by_pipeline =
+            by_pipeline.map(|(at, pipeline)| pipeline.root.stdin_scans().into_iter().map(move |scan| (at, scan)));
+        for (pipeline, scan) in by_pipeline.flatten() {
+            // One reading serves several queries, but each only once.
+            let shares = |&(of, known): &(usize, &ScanSpec)| of != pipeline && known.reads_the_same(scan);
+            let shared = scans.iter().any(shares) && !scans.iter().any(|&(of, _)| of == pipeline);
+            scans.push((pipeline, scan));
+            if shared {
                 continue;
             }
-            scans.push(scan);
             let reader = format!("table `{}` in statement {statement}", scan.table);
             if let Some(earlier) = self.stdin.replace(reader.clone()) {
                 let what = if earlier == reader { "twice" } else { "too" };

@@ -5,8 +5,11 @@
 mod files;
 
 mod datagen;
+mod emitting;
 mod group;
+mod join;
 mod nexmark;
+mod over;
 mod rank;
 mod rows;
 mod stage;
@@ -18,12 +21,15 @@ pub use crate::options::{Config, Options, Quarantine};
 pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
+pub use emitting::{EmitSpec, EmittingAggregateSpec};
 pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,
 };
 pub use group::GroupAggregateSpec;
+pub use join::{JoinKind, JoinSpec};
 pub use nexmark::{Entity, NexmarkSpec};
+pub use over::{Frame, OverCall, OverFunction, OverSpec};
 pub use rank::{RankSpec, SortKey};
 pub use rows::{KeepFirstSpec, SessionRowsSpec};
 pub use stage::{Lateness, StageSpec};
@@ -128,6 +134,9 @@ pub struct WatermarkSpec {
     pub expression: Expr,
     /// As in the script, for `explain` and the summary.
     pub text: String,
+    /// Index among [`ScanSpec::columns`] of the column that gets the watermark before each row, where that is asked
+    /// for; its expression there is NULL.
+    pub current: Option<usize>,
 }
 
 /// Which windows a row belongs to. Sizes and offsets in milliseconds.

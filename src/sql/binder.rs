@@ -11,6 +11,7 @@ use super::catalog::Catalog;
 use super::grouping::Grouping;
 use super::interval::{self, IntervalValue};
 use super::logical::{Arena, Call, ColumnId};
+use super::over::Overs;
 use super::query::CommonTable;
 use super::rank::RankCall;
 use super::scope::Scope;
@@ -39,10 +40,14 @@ pub(super) struct Binder<'a> {
 /// Where an expression stands: what it sees, and what it may be.
 pub(super) struct Context<'s> {
     pub scope: &'s Scope,
+    /// What the query around a subquery sees.
+    pub outer: Option<&'s Scope>,
     /// "WHERE", "SELECT", …: for messages.
     pub clause: &'static str,
     /// The aggregate calls met so far; `None` where aggregates have no place.
     pub calls: Option<&'s mut Vec<Call>>,
+    /// The windows of OVER; `None` where OVER has no place.
+    pub overs: Option<&'s mut Overs>,
     /// The groups that GROUPING() may name; `None` where it has no place.
     pub grouping: Option<&'s Grouping>,
     /// The calls of ROW_NUMBER met so far; `None` where they have no place.
@@ -53,7 +58,16 @@ pub(super) struct Context<'s> {
 
 impl<'s> Context<'s> {
     pub(super) fn new(scope: &'s Scope, clause: &'static str) -> Self {
-        Context { scope, clause, calls: None, grouping: None, ranks: None, places: Vec::new() }
+        Context {
+            scope,
+            outer: None,
+            clause,
+            calls: None,
+            overs: None,
+            grouping: None,
+            ranks: None,
+            places: Vec::new(),
+        }
     }
 }
 
@@ -367,7 +381,12 @@ impl<'a> Binder<'a> {
     fn reference(&mut self, ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
         match ast {
             Ast::Identifier(name) => {
-                let id = context.scope.find(name)?;
+                let id = context.scope.find(name).or_else(|error| match context.outer {
+                    Some(outer) if !context.scope.columns.iter().any(|column| column.name == name.value) => {
+                        outer.find(name).map_err(|_| error)
+                    }
+                    _ => Err(error),
+                })?;
                 Ok(self.column(id, ast, context))
             }
             Ast::CompoundIdentifier(parts) => self.path(parts, ast, context),
@@ -398,7 +417,11 @@ impl<'a> Binder<'a> {
 
     /// `column.field`, `table.column.field`.
     fn path(&mut self, parts: &[Ident], ast: &Ast, context: &mut Context<'_>) -> Result<Expr> {
-        let (id, fields) = self.compound(parts, context.scope)?;
+        let found = self.compound(parts, context.scope);
+        let (id, fields) = found.or_else(|error| match context.outer {
+            Some(outer) => self.compound(parts, outer).map_err(|_| error),
+            None => Err(error),
+        })?;
         let column = self.column(id, ast, context);
         fields.iter().try_fold(column, |value, name| self.field(value, name))
     }

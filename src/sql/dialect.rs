@@ -418,6 +418,10 @@ pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Erro
     };
     let error = match message.strip_prefix(UNSUPPORTED) {
         Some(what) => Error::unsupported(what),
+        // The parser has no temporal joins.
+        None if message.ends_with("found: SYSTEM_TIME") => {
+            Error::unsupported("FOR SYSTEM_TIME AS OF (a temporal join)")
+        }
         None => Error::script(readable(message)),
     };
     match place {

@@ -6,9 +6,10 @@ use super::render;
 use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, GroupAggregateSpec, JobPlan, KeepFirstSpec, Node, RankSpec, ScanSpec, SessionRowsSpec, SinkConnector,
-    SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, EmitSpec, Frame, GroupAggregateSpec, JobPlan, KeepFirstSpec, Node, OverSpec, RankSpec, ScanSpec,
+    SessionRowsSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
 };
+use crate::time::Grid;
 use crate::types::{Field, Schema};
 
 /// Of the copies of a row that an operator makes.
@@ -28,7 +29,7 @@ pub fn explain(plan: &JobPlan) -> String {
     text
 }
 
-fn line(text: &mut String, depth: usize, content: &str) {
+pub(super) fn line(text: &mut String, depth: usize, content: &str) {
     // Writing to a string does not fail.
     let _ = writeln!(text, "{:indent$}{content}", "", indent = depth * 2);
 }
@@ -70,10 +71,16 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Emitting(spec) => {
+                aggregate(text, depth, &inputs[0], &spec.aggregate, config);
+                line(text, depth + 1, &format!("results: {}", emits(spec.emit)));
+            }
+            StageSpec::Over(spec) => over(text, depth, &inputs[0], spec, config),
             StageSpec::Rank(spec) => rank(text, depth, &inputs[0], spec, config),
             StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
             StageSpec::KeepFirst(spec) => keep_first(text, depth, &inputs[0], spec, config),
             StageSpec::Group(spec) => group_aggregate(text, depth, &inputs[0], spec),
+            StageSpec::Join(spec) => super::explain_join::join(text, depth, inputs, spec),
         },
         Node::Expand { input, copies, schema } => {
             line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
@@ -168,7 +175,7 @@ fn watermark_rule(config: &Config) -> String {
 }
 
 /// What a column of an aggregation's input is: the expression that the projection below computes.
-fn source(input: &Node, index: usize) -> String {
+pub(super) fn source(input: &Node, index: usize) -> String {
     match input {
         Node::Calc { input, exprs, .. } => {
             exprs.get(index).map_or_else(|| "?".to_string(), |expr| render::expr(expr, input.schema()))
@@ -200,6 +207,15 @@ fn group_aggregate(text: &mut String, depth: usize, input: &Node, spec: &GroupAg
     line(text, depth + 1, &format!("input: {input}; the state of a key is kept for good"));
 }
 
+/// When windows give results.
+fn emits(emit: EmitSpec) -> String {
+    let first = if emit.early { "at every row" } else { "at the end of the window" };
+    match emit.late_ms {
+        0 => first.to_string(),
+        late_ms => format!("{first}, and for rows up to {} late", duration(late_ms)),
+    }
+}
+
 fn keys(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
     let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
     let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
@@ -212,6 +228,27 @@ fn aggregates(text: &mut String, depth: usize, input: &Node, calls: &[AggregateC
     let calls: Vec<String> = calls.collect();
     let calls = if calls.is_empty() { "none".to_string() } else { calls.join(", ") };
     line(text, depth + 1, &format!("aggregates: {calls}"));
+}
+
+fn over(text: &mut String, depth: usize, input: &Node, spec: &OverSpec, config: &Config) {
+    line(text, depth, "Over");
+    keys(text, depth, input, &spec.keys);
+    line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
+    let frame = match spec.frame {
+        Frame::Range(None) => "rows of any time up to the row's".to_string(),
+        Frame::Range(Some(length)) => format!("rows of the {} up to the row's time", duration(length)),
+        Frame::Rows(None) => "all rows up to the row".to_string(),
+        Frame::Rows(Some(rows)) => format!("the row and {rows} before it"),
+    };
+    line(text, depth + 1, &format!("frame: {frame}"));
+    line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
+    let calls = spec.calls.iter().enumerate().map(|(i, call)| {
+        let args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
+        let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
+        let distinct = if call.distinct { "DISTINCT " } else { "" };
+        format!("{} = {}({distinct}{args})", column(&spec.schema, spec.input.len() + i), call.function.name())
+    });
+    line(text, depth + 1, &format!("aggregates: {}", calls.collect::<Vec<_>>().join(", ")));
 }
 
 fn rank(text: &mut String, depth: usize, input: &Node, spec: &RankSpec, config: &Config) {
@@ -295,7 +332,8 @@ fn slices(window: &WindowSpec) -> String {
     match window {
         WindowSpec::Tumble { size_ms, .. } => duration(*size_ms),
         WindowSpec::Hop { slide_ms, size_ms, .. } => {
-            format!("{}, {} to a window", duration(*slide_ms), size_ms / slide_ms)
+            let slice = Grid::sliding(*size_ms, *slide_ms, 0).slice;
+            format!("{}, {} to a window", duration(slice), size_ms / slice)
         }
         WindowSpec::Cumulate { step_ms, size_ms, .. } => {
             format!("{}, up to {} to a window", duration(*step_ms), size_ms / step_ms)

@@ -4,7 +4,8 @@ use sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, ObjectNamePart,
 };
 
-use super::binder::{Binder, Context, subquery};
+use super::binder::{Binder, Context, located, subquery};
+use super::over::Overs;
 use crate::aggregate;
 use crate::error::{Error, Result, nearest};
 use crate::expr::{Expr, resolve};
@@ -37,10 +38,10 @@ impl Binder<'_> {
             return Err(Error::unsupported(format!("{name} inside of GROUPING SETS"))
                 .help("read from the window function, and group by window_start and window_end outside of them"));
         }
-        refuse_by_name(&name)?;
-        if function.over.is_some() {
-            return Err(over());
+        if let Some(window) = &function.over {
+            return self.over(&name, function, window, context);
         }
+        refuse_by_name(&name)?;
         let empty = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
         let list = match &function.args {
             FunctionArguments::None => &empty,
@@ -71,6 +72,9 @@ impl Binder<'_> {
                 "{name} is no aggregate function: it takes neither DISTINCT nor FILTER"
             )));
         }
+        if name == "CURRENT_WATERMARK" {
+            return self.current_watermark(&list.args, context);
+        }
         if super::json::has_clauses(&name) {
             return self.json(&name, &list.args, context);
         }
@@ -95,6 +99,28 @@ impl Binder<'_> {
             }
         }
         if name == "ROW" { resolve::row(args) } else { resolve::function(name, args) }
+    }
+
+    /// The watermark before the row.
+    fn current_watermark(&mut self, args: &[FunctionArg], context: &mut Context<'_>) -> Result<Expr> {
+        let [argument] = args else {
+            return Err(Error::script(format!("CURRENT_WATERMARK takes one argument, got {}", args.len()))
+                .help("name the column with the event time"));
+        };
+        if context.overs.as_deref().is_some_and(Overs::is_of_groups) {
+            return Err(Error::unsupported("CURRENT_WATERMARK of the rows of a GROUP BY"));
+        }
+        let ast = plain_argument("CURRENT_WATERMARK", argument)?;
+        let argument = self.expr(ast, context)?;
+        let column = self.plain_column(ast, context.scope).filter(|column| self.arena.columns[*column].rowtime);
+        let Some(column) = column else {
+            let what = format!("CURRENT_WATERMARK takes an event-time column, not a {}", argument.data_type().kind);
+            return Err(located(Error::script(what).help("name the column that has the WATERMARK"), ast));
+        };
+        match self.arena.columns[column].current {
+            Some(current) => Ok(self.arena.expr(current)),
+            None => Err(Error::unsupported("CURRENT_WATERMARK of rows that do not come from one table unchanged")),
+        }
     }
 }
 
@@ -124,10 +150,6 @@ fn unknown(name: &str) -> Error {
     }
 }
 
-fn over() -> Error {
-    Error::unsupported("OVER (aggregates over ranges of rows)")
-}
-
 fn refuse_by_name(name: &str) -> Result<()> {
     let error = match name {
         "TUMBLE" | "HOP" | "SESSION" => {
@@ -141,8 +163,9 @@ fn refuse_by_name(name: &str) -> Result<()> {
         "PROCTIME" => {
             Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
         }
-        "CURRENT_WATERMARK" | "SOURCE_WATERMARK" => Error::unsupported(name),
-        "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => over(),
+        "SOURCE_WATERMARK" => Error::unsupported(name),
+        "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => Error::script(format!("{name} needs a window"))
+            .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)")),
         _ => return Ok(()),
     };
     Err(error)

@@ -6,6 +6,7 @@ use super::binder::{Binder, Context, located};
 use super::group_window::auxiliary;
 use super::grouping::{Grouping, Written, written};
 use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
+use super::over::Overs;
 use super::query::{Relation, implied_name, item_parts, wildcard};
 use super::rank::RankCall;
 use super::scope::{Named, Scope};
@@ -41,21 +42,22 @@ impl Binder<'_> {
             self.groups(select, groups, &input)?;
 
         let (mut calls, mut ranks) = (Vec::new(), Vec::new());
+        let mut overs = Overs::of_groups(&select.named_window)?;
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
-                    let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;
+                    let expr = self.regroup(&expr, &grouped, &[], &[], None)?;
                     let id = self.output_column(&name, expr, &mut defined);
                     columns.push(Named { qualifier: None, name, id });
                 }
                 continue;
             }
-            if let Some(named) = wildcard(item, &input.scope)? {
+            if let Some(named) = wildcard(item, &input.scope, &columns)? {
                 for column in named {
                     let expr = self.arena.expr(column.id);
-                    let expr = self.regroup(&expr, &grouped, &calls, &[], None)?;
+                    let expr = self.regroup(&expr, &grouped, &[], &[], None)?;
                     let id = self.output_column(&column.name, expr, &mut defined);
                     columns.push(Named { qualifier: None, name: column.name, id });
                 }
@@ -63,7 +65,8 @@ impl Binder<'_> {
             }
             let (ast, alias) = item_parts(item)?;
             let above = (&grouped[..], &grouping);
-            let expr = self.above(ast, ("SELECT", &input.scope), above, &mut calls, Some(&mut ranks))?;
+            let registers = (&mut calls, Some((&mut ranks, &mut overs)));
+            let expr = self.above(ast, ("SELECT", &input.scope), above, registers)?;
             self.refuse_null(&expr).map_err(|error| located(error, ast))?;
             let name = alias.map_or_else(|| implied_name(ast, i), |alias| alias.value.clone());
             let plain = self.plain_column(ast, &input.scope).is_some() || is_call(ast);
@@ -80,22 +83,26 @@ impl Binder<'_> {
             None => None,
             Some(ast) => {
                 let above = (&grouped[..], &grouping);
-                let expr = self.above(ast, ("HAVING", &input.scope), above, &mut calls, None)?;
+                let expr = self.above(ast, ("HAVING", &input.scope), above, (&mut calls, None))?;
                 if !matches!(expr.data_type().kind, Type::Boolean | Type::Null) {
                     return Err(located(Error::script("HAVING needs a condition"), ast));
                 }
                 Some(expr)
             }
         };
-        let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &calls));
+        let computed = columns_of_calls(&calls);
+        let overs = overs.mapped(|expr| self.regroup(expr, &grouped, &computed, &[], None))?;
+        let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &computed));
         let ranks = ranks.collect::<Result<Vec<_>>>()?;
-        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place));
+        overs.check_ranks(&ranks)?;
+        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place))?;
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
         for call in ranks {
             rel = self.rank(rel, call);
         }
+        rel = self.with_overs(rel, overs)?;
         if !defined.is_empty() {
             rel = Rel::Project { input: Box::new(rel), defined };
         }
@@ -213,12 +220,16 @@ impl Binder<'_> {
         (keys, set): (Vec<(ColumnId, Expr)>, Option<ColumnId>),
         calls: Vec<Call>,
         (parts, place): (&[(WindowId, Role)], Option<Place>),
-    ) -> Rel {
+    ) -> Result<Rel> {
         match (window, output) {
             (Some(window), Some(output)) => {
-                Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls }))
+                let changes = self.emit_changes(window).map_err(|error| match place {
+                    Some(place) => error.at_place(place),
+                    None => error,
+                })?;
+                Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls, changes })))
             }
-            _ => self.group_aggregate(input, keys, calls, (parts, place)),
+            _ => Ok(self.group_aggregate(input, keys, calls, (parts, place))),
         }
     }
 
@@ -353,24 +364,30 @@ impl Binder<'_> {
         ast: &Ast,
         (clause, scope): (&'static str, &Scope),
         (grouped, grouping): (&[Group], &Grouping),
-        calls: &mut Vec<Call>,
-        ranks: Option<&mut Vec<RankCall>>,
+        (calls, over): (&mut Vec<Call>, Option<(&mut Vec<RankCall>, &mut Overs)>),
     ) -> Result<Expr> {
         let mut context = Context::new(scope, clause);
         context.calls = Some(calls);
         context.grouping = Some(grouping);
-        context.ranks = ranks;
+        let mut overs = None;
+        if let Some((ranks, over)) = over {
+            context.ranks = Some(ranks);
+            overs = Some(over);
+        }
+        context.overs = overs.as_deref_mut();
         let expr = self.expr(ast, &mut context)?;
         let places = std::mem::take(&mut context.places);
-        self.regroup(&expr, grouped, calls, &places, Some(ast))
+        let mut computed = columns_of_calls(calls);
+        computed.extend(overs.iter().flat_map(|overs| overs.columns()));
+        self.regroup(&expr, grouped, &computed, &places, Some(ast))
     }
 
-    /// Replaces groups by their columns; whatever else is read from below is an error.
+    /// Replaces groups by their columns; `computed` stay, whatever else is read from below is an error.
     fn regroup(
         &self,
         expr: &Expr,
         grouped: &[Group],
-        calls: &[Call],
+        computed: &[ColumnId],
         places: &[(ColumnId, Place)],
         ast: Option<&Ast>,
     ) -> Result<Expr> {
@@ -380,7 +397,7 @@ impl Binder<'_> {
                 return Some(self.arena.expr(group.output));
             }
             if let Expr::Column { index, .. } = node {
-                if !calls.iter().any(|call| call.column == *index) && !self.arena.ranks.contains(index) {
+                if !computed.contains(index) && !self.arena.ranks.contains(index) {
                     stray.get_or_insert(*index);
                 }
                 return Some(node.clone());
@@ -399,10 +416,10 @@ impl Binder<'_> {
     }
 
     /// A ROW_NUMBER over the groups.
-    fn regroup_rank(&self, mut call: RankCall, grouped: &[Group], calls: &[Call]) -> Result<RankCall> {
+    fn regroup_rank(&self, mut call: RankCall, grouped: &[Group], computed: &[ColumnId]) -> Result<RankCall> {
         let order = call.order.iter_mut().map(|order| &mut order.expr);
         for expr in call.partition.iter_mut().chain(order) {
-            *expr = self.regroup(expr, grouped, calls, &[], None).map_err(|error| match &call.place {
+            *expr = self.regroup(expr, grouped, computed, &[], None).map_err(|error| match &call.place {
                 Some(place) => error.at_place(place.clone()),
                 None => error,
             })?;
@@ -421,9 +438,13 @@ impl Binder<'_> {
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
         let parts = self.window_parts(&groups);
-        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place));
+        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place))?;
         Ok(Relation { rel, scope: Scope { columns } })
     }
+}
+
+fn columns_of_calls(calls: &[Call]) -> Vec<ColumnId> {
+    calls.iter().map(|call| call.column).collect()
 }
 
 fn updating_error(what: &str) -> Error {

@@ -7,11 +7,12 @@
 use std::rc::Rc;
 
 use super::catalog::Table;
+use super::conditions::Equality;
 use super::rank::Rank;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
-use crate::plan::WindowSpec;
+use crate::plan::{EmitSpec, Frame, JoinKind, OverFunction, WindowSpec};
 use crate::types::DataType;
 
 pub(super) type ColumnId = usize;
@@ -26,6 +27,8 @@ pub(super) struct Column {
     pub rowtime: bool,
     /// The part it plays in a window.
     pub window: Option<(WindowId, Role)>,
+    /// Of an event time that rows bring from a table: the column with the watermark before them.
+    pub current: Option<ColumnId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,7 @@ pub(super) struct Arena {
 
 impl Arena {
     pub(super) fn add(&mut self, name: impl Into<String>, data_type: DataType, rowtime: bool) -> ColumnId {
-        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None });
+        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None, current: None });
         self.columns.len() - 1
     }
     pub(super) fn expr(&self, id: ColumnId) -> Expr {
@@ -75,6 +78,8 @@ pub(super) enum Rel {
     Scan {
         table: Rc<Table>,
         columns: Vec<ColumnId>,
+        /// The watermark before each row, of a table that has one.
+        current: Option<ColumnId>,
     },
     Filter {
         input: Box<Rel>,
@@ -101,6 +106,8 @@ pub(super) enum Rel {
     },
     Unnest(Box<Unnest>),
     Aggregate(Box<Aggregate>),
+    /// Adds columns to those of the input.
+    Over(Box<Over>),
     /// ROW_NUMBER: adds the number.
     Rank(Box<Rank>),
     Group(Box<GroupAggregate>),
@@ -111,6 +118,39 @@ pub(super) enum Rel {
         /// That one of `columns` which says what each row does to the result, if the result changes.
         kind: Option<ColumnId>,
     },
+    Join(Box<Join>),
+}
+
+/// Rows of two inputs side by side.
+#[derive(Debug, Clone)]
+pub(super) struct Join {
+    pub kind: JoinKind,
+    pub inputs: [Rel; 2],
+    /// The windows of a window join, by side; `None`: a regular join.
+    pub windows: Option<[WindowId; 2]>,
+    /// What rows must agree in, besides their windows.
+    pub keys: Vec<Equality>,
+    /// Over columns below.
+    pub condition: Option<Expr>,
+    /// By side the visible columns above and what they are below: the same, but where a row may lack a partner.
+    pub columns: [Vec<(ColumnId, ColumnId)>; 2],
+}
+
+impl Join {
+    /// The side of a column above, and what it is below.
+    pub(super) fn below(&self, id: ColumnId, arena: &Arena) -> Option<(usize, ColumnId)> {
+        for (side, columns) in self.columns.iter().enumerate() {
+            if let Some((_, below)) = columns.iter().find(|(above, _)| *above == id) {
+                return Some((side, *below));
+            }
+        }
+        self.input_of(id, arena)
+    }
+
+    /// The side of a column below.
+    pub(super) fn input_of(&self, id: ColumnId, arena: &Arena) -> Option<(usize, ColumnId)> {
+        (0..2).find(|&side| self.inputs[side].has(id, arena)).map(|side| (side, id))
+    }
 }
 
 /// UNNEST: each row once for every element of a collection, with the element in new columns.
@@ -139,6 +179,8 @@ pub(super) struct Aggregate {
     /// The key that is the number of the grouping set.
     pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
+    /// When results change, and what each row does to them.
+    pub changes: Option<(EmitSpec, ColumnId)>,
 }
 
 /// An aggregation without a window, whose results change. Only its own columns are visible above it.
@@ -180,13 +222,34 @@ impl Call {
     }
 }
 
+/// Aggregates over the rows before each row.
+#[derive(Debug, Clone)]
+pub(super) struct Over {
+    pub input: Rel,
+    pub keys: Vec<Expr>,
+    pub time: Expr,
+    pub frame: Frame,
+    pub calls: Vec<OverColumn>,
+}
+
+/// A function of OVER over expressions of the input.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OverColumn {
+    pub column: ColumnId,
+    pub function: OverFunction,
+    pub distinct: bool,
+    pub args: Vec<Expr>,
+    pub output: DataType,
+}
+
 impl Rel {
     /// The window function below, if no aggregation stands between.
     pub(super) fn open_window(&self) -> Option<WindowId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::Rank(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::Rank(_) | Rel::OneRow | Rel::Join(_) => None,
             Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Expand { input, .. } => input.open_window(),
             Rel::Unnest(unnest) => unnest.input.open_window(),
+            Rel::Over(over) => over.input.open_window(),
             Rel::Window { window, .. } => Some(*window),
             Rel::Union { inputs, .. } => inputs.iter().find_map(|(input, _)| input.open_window()),
         }
@@ -194,7 +257,8 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Rank(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Over(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Aggregate(aggregate) => aggregate.changes.map(|(_, kind)| kind),
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Expand { input, .. }
@@ -243,8 +307,45 @@ impl Rel {
             | Rel::Window { input, .. } => input.table(),
             Rel::Unnest(unnest) => unnest.input.table(),
             Rel::Rank(rank) => rank.input.table(),
-            Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } | Rel::OneRow => None,
+            Rel::Over(over) => over.input.table(),
+            Rel::Aggregate(_) | Rel::Group(_) | Rel::Union { .. } | Rel::OneRow | Rel::Join(_) => None,
         }
+    }
+    /// Whether a column is within reach of what stands above.
+    pub(super) fn has(&self, id: ColumnId, arena: &Arena) -> bool {
+        match self {
+            Rel::OneRow => false,
+            Rel::Scan { columns, .. } | Rel::Union { columns, .. } => columns.contains(&id),
+            Rel::Filter { input, .. } => input.has(id, arena),
+            Rel::Project { input, defined } => defined.iter().any(|(own, _)| *own == id) || input.has(id, arena),
+            Rel::Expand { input, columns, .. } => columns.contains(&id) || input.has(id, arena),
+            Rel::Window { input, window, .. } => {
+                arena.windows[*window].columns().contains(&Some(id)) || input.has(id, arena)
+            }
+            Rel::Unnest(unnest) => {
+                let own = unnest.elements.contains(&id) || unnest.ordinality == Some(id);
+                own || unnest.input.has(id, arena)
+            }
+            Rel::Over(over) => over.calls.iter().any(|call| call.column == id) || over.input.has(id, arena),
+            Rel::Rank(rank) => rank.column == id || rank.input.has(id, arena),
+            Rel::Aggregate(aggregate) => {
+                arena.windows[aggregate.output].columns().contains(&Some(id))
+                    || aggregate.keys.iter().any(|(own, _)| *own == id)
+                    || aggregate.calls.iter().any(|call| call.column == id)
+            }
+            Rel::Group(group) => {
+                group.kind == id
+                    || group.keys.iter().any(|(own, _)| *own == id)
+                    || group.calls.iter().any(|call| call.column == id)
+            }
+            Rel::Join(join) => join.below(id, arena).is_some(),
+        }
+    }
+}
+
+impl Window {
+    fn columns(&self) -> [Option<ColumnId>; 3] {
+        [Some(self.start), Some(self.end), self.time]
     }
 }
 

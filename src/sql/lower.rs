@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, columns_of, rewrite};
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, resolve};
-use crate::plan::{Config, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec};
-use crate::types::{Field, Schema, Type};
+use crate::expr::{Expr, Scalar, resolve};
+use crate::plan::{
+    Config, EmittingAggregateSpec, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec,
+};
+use crate::types::{DataType, Field, Schema, Type};
 
 /// A node and where it has which column.
 pub(super) struct Base {
@@ -102,8 +104,12 @@ impl Lowering<'_> {
 
     fn base(&mut self, rel: &Rel, needed: &BTreeSet<ColumnId>) -> Result<Base> {
         match rel {
-            Rel::Scan { table, columns } => {
-                let (spec, positions) = self.scan(table, columns, needed)?;
+            Rel::Scan { table, columns, current } => {
+                let (mut spec, mut positions) = self.scan(table, columns, needed)?;
+                if let Some(id) = current.filter(|id| needed.contains(id)) {
+                    positions.insert(id, spec.schema.len());
+                    add_current_watermark(&mut spec, &self.arena.columns[id].data_type);
+                }
                 Ok(Base { node: Node::Scan(Box::new(spec)), positions })
             }
             Rel::Window { input, window, time } => {
@@ -113,9 +119,11 @@ impl Lowering<'_> {
             Rel::Expand { input, columns, copies } => self.expand(input, columns, copies, needed),
             Rel::Unnest(unnest) => self.unnest(unnest, needed),
             Rel::Aggregate(aggregate) => self.aggregate(aggregate, needed),
+            Rel::Over(over) => self.over(over, needed),
             Rel::Rank(rank) => self.rank(rank, needed),
             Rel::Group(group) => self.group(group, needed),
             Rel::Union { inputs, columns, .. } => self.union(inputs, columns, needed),
+            Rel::Join(join) => self.join(join, needed),
             Rel::Filter { .. } | Rel::Project { .. } => Err(Error::internal("a projection is no base")),
         }
     }
@@ -162,7 +170,7 @@ impl Lowering<'_> {
         let watermark = table.watermark.as_ref().map(|watermark| {
             let mut expression = watermark.expression.clone();
             expression.map_columns(&|id| at[&id]);
-            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone() }
+            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone(), current: None }
         });
         let fields = read.iter().map(|i| Field::new(&table.columns[*i].name, table.columns[*i].data_type.clone()));
         let spec = ScanSpec {
@@ -270,6 +278,7 @@ impl Lowering<'_> {
         columns.extend(calls.iter().map(|call| call.column));
         columns.extend([output.start, output.end]);
         columns.extend(output.time);
+        columns.extend(aggregate.changes.map(|(_, kind)| kind));
         let fields = columns.iter().map(|id| {
             let column = &self.arena.columns[*id];
             Field::new(&column.name, column.data_type.clone())
@@ -287,7 +296,14 @@ impl Lowering<'_> {
             ordered: self.ordered,
             oldest_first: window.legacy,
         };
-        let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Aggregate(spec)) };
+        let spec = match aggregate.changes {
+            None => StageSpec::Aggregate(spec),
+            Some((emit, _)) => {
+                updating::check_order(&calls, &spec)?;
+                StageSpec::Emitting(EmittingAggregateSpec { aggregate: spec, emit })
+            }
+        };
+        let node = Node::Stage { inputs: vec![input], spec: Box::new(spec) };
         Ok(Base { node, positions: positions(&columns) })
     }
 
@@ -316,7 +332,7 @@ impl Lowering<'_> {
         calls.iter().map(one).collect()
     }
 
-    fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
+    pub(super) fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
         match expr {
             Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
             _ => otherwise.to_string(),
@@ -361,15 +377,15 @@ impl Lowering<'_> {
     }
 }
 
-/// The columns below an aggregation, none of them twice.
+/// The columns below a stateful operator, none of them twice.
 #[derive(Default)]
-struct Inputs {
-    exprs: Vec<Expr>,
-    names: Vec<String>,
+pub(super) struct Inputs {
+    pub exprs: Vec<Expr>,
+    pub names: Vec<String>,
 }
 
 impl Inputs {
-    fn add(&mut self, expr: &Expr, name: String) -> usize {
+    pub(super) fn add(&mut self, expr: &Expr, name: String) -> usize {
         if let Some(index) = self.exprs.iter().position(|input| input == expr) {
             return index;
         }
@@ -377,6 +393,15 @@ impl Inputs {
         self.names.push(name);
         self.exprs.len() - 1
     }
+}
+
+/// Adds the column that gets the watermark before each row.
+fn add_current_watermark(spec: &mut ScanSpec, data_type: &DataType) {
+    if let Some(watermark) = &mut spec.watermark {
+        watermark.current = Some(spec.columns.len());
+    }
+    spec.columns.push(Expr::literal(Scalar::Null, data_type.clone()));
+    spec.schema.fields.push(Field::new("CURRENT_WATERMARK", data_type.clone()));
 }
 
 pub(super) fn positions(columns: &[ColumnId]) -> BTreeMap<ColumnId, usize> {

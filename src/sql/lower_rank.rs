@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{ColumnId, Rel, Window};
+use super::logical::{ColumnId, Over, OverColumn, Rel, Window};
 use super::lower::{Base, Lowering, positions};
 use super::rank::Rank;
 use crate::error::{Error, Result};
-use crate::plan::{KeepFirstSpec, Node, RankSpec, SessionRowsSpec, SortKey, StageSpec, WindowSpec};
+use crate::plan::{
+    Frame, KeepFirstSpec, Node, OverFunction, RankSpec, SessionRowsSpec, SortKey, StageSpec, WindowSpec,
+};
 use crate::types::{Field, Schema, Type};
 
 impl Lowering<'_> {
@@ -15,7 +17,12 @@ impl Lowering<'_> {
             Some(place) => error.at_place(place.clone()),
             None => error,
         };
-        let Some(last) = rank.bounds.last else { return Err(placed(endless(rank))) };
+        let Some(last) = rank.bounds.last else {
+            return match self.numbers_over(rank) {
+                Some(over) => self.over(&over, needed),
+                None => Err(placed(endless(rank))),
+            };
+        };
         match rank.window {
             Some(window) => self.window_rank(rank, &self.arena.windows[window], last, needed),
             None if self.keeps_first(rank, last) => self.keep_first(rank, needed),
@@ -84,6 +91,30 @@ impl Lowering<'_> {
             schema.fields.push(Field::new(&column.name, column.data_type.clone()));
         }
         schema
+    }
+
+    /// The numbers of all rows in the order of their event time, which never change.
+    fn numbers_over(&self, rank: &Rank) -> Option<Over> {
+        let [(time, order)] = rank.order.as_slice() else { return None };
+        let follows = self.arena.columns[*time].rowtime && !self.arena.is_past(&rank.input, *time);
+        if rank.bounds.first > 1 || order.descending || !follows {
+            return None;
+        }
+        let window = rank.window.map(|window| &self.arena.windows[window]);
+        let bounds = window.iter().flat_map(|window| [window.start, window.end]);
+        Some(Over {
+            input: rank.input.clone(),
+            keys: rank.keys.iter().copied().chain(bounds).map(|id| self.arena.expr(id)).collect(),
+            time: self.arena.expr(*time),
+            frame: Frame::Rows(None),
+            calls: vec![OverColumn {
+                column: rank.column,
+                function: OverFunction::Count,
+                distinct: false,
+                args: Vec::new(),
+                output: Type::BigInt.not_null(),
+            }],
+        })
     }
 
     /// Flink's deduplication: the first number of an order by nothing but the event time.

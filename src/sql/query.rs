@@ -12,6 +12,7 @@ use sqlparser::ast::{
 use super::binder::{Binder, Context, located};
 use super::catalog::{Entry, Table};
 use super::logical::{ColumnId, Rel, Role, Window};
+use super::over::Overs;
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
@@ -251,14 +252,7 @@ impl Binder<'_> {
 
     fn select(&mut self, select: &Select) -> Result<Relation> {
         self.refuse_clauses(select)?;
-        let input = self.from(select)?;
-        let input = match &select.selection {
-            None => input,
-            Some(condition) => {
-                let predicate = self.condition(condition, &mut Context::new(&input.scope, "WHERE"))?;
-                self.filter(input, predicate).map_err(|error| located(error, condition))?
-            }
-        };
+        let input = self.filtered_tables(select)?;
         let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else {
             return Err(Error::script("GROUP BY ALL is not Flink's").help("name the columns to group by"));
         };
@@ -279,46 +273,7 @@ impl Binder<'_> {
         }
     }
 
-    fn from(&mut self, select: &Select) -> Result<Relation> {
-        let Some(first) = select.from.first() else { return self.no_table(select) };
-        let mut input = self.factor(&first.relation)?;
-        for (at, table) in select.from.iter().enumerate() {
-            if at > 0 {
-                let Some(unnest) = unnest::written(&table.relation) else { return Err(self.join(select)) };
-                input = self.unnest(input, &unnest, &unnest::Joined::CROSS)?;
-            }
-            for join in &table.joins {
-                let Some(joined) = self.join_unnest(input, join)? else { return Err(self.join(select)) };
-                input = joined;
-            }
-        }
-        Ok(input)
-    }
-
-    /// The error for a FROM of several tables.
-    fn join(&self, select: &Select) -> Error {
-        let joined = select.from.iter().flat_map(|table| &table.joins).map(|join| &join.relation);
-        let other = joined.chain(select.from.iter().skip(1).map(|table| &table.relation));
-        let other = other.into_iter().find(|table| unnest::written(table).is_none());
-        let error = match other {
-            Some(TableFactor::Function { .. }) => {
-                Error::unsupported("LATERAL TABLE(…) (table functions)").help("UNNEST of an ARRAY or MAP is supported")
-            }
-            Some(TableFactor::Derived { lateral: true, .. }) => {
-                Error::unsupported("LATERAL (SELECT …)").help("CROSS JOIN UNNEST(…) AS t (x) is supported")
-            }
-            _ => Error::unsupported("a join").help(
-                "aggregate each side in a window of its own and write the two results to files, or run this statement \
-                 on Flink",
-            ),
-        };
-        match other.and_then(|table| place_of(table.span())) {
-            Some(place) => error.at_place(place),
-            None => error,
-        }
-    }
-
-    fn refuse_clauses(&self, select: &Select) -> Result<()> {
+    pub(super) fn refuse_clauses(&self, select: &Select) -> Result<()> {
         let refuse = |what: &str, ast: Option<&Ast>| {
             let error = Error::unsupported(what);
             Err(match ast {
@@ -326,9 +281,6 @@ impl Binder<'_> {
                 None => error.at_place(place_of(select.span()).unwrap_or_default()),
             })
         };
-        if !select.named_window.is_empty() {
-            return refuse("OVER (the WINDOW clause)", None);
-        }
         let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
         if let Some(qualify) = select.qualify.as_ref().filter(|_| grouped || select.having.is_some()) {
             return refuse("QUALIFY beside GROUP BY", Some(qualify));
@@ -350,10 +302,11 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
+    pub(super) fn plain_select(&mut self, select: &Select, input: Relation) -> Result<Relation> {
         let mut defined = Vec::new();
         let mut columns = Vec::new();
         let (mut calls, mut ranks) = (Vec::new(), Vec::new());
+        let mut overs = Overs::new(&select.named_window)?;
         for (i, item) in select.projection.iter().enumerate() {
             if let Some(fields) = self.row_fields(item, &input.scope)? {
                 for (name, expr) in fields {
@@ -363,13 +316,14 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            if let Some(named) = wildcard(item, &input.scope)? {
+            if let Some(named) = wildcard(item, &input.scope, &columns)? {
                 columns.extend(named);
                 continue;
             }
             let (ast, alias) = item_parts(item)?;
             let mut context = Context::new(&input.scope, "SELECT");
             context.calls = Some(&mut calls);
+            context.overs = Some(&mut overs);
             context.ranks = Some(&mut ranks);
             let expr = self.expr(ast, &mut context)?;
             if !calls.is_empty() {
@@ -393,8 +347,9 @@ impl Binder<'_> {
             None => None,
             Some(ast) => Some((ast, self.qualify(ast, &input.scope, &scope, &mut ranks)?)),
         };
+        overs.check_ranks(&ranks)?;
         let rel = ranks.into_iter().fold(input.rel, |rel, call| self.rank(rel, call));
-        let relation = Relation::projected(rel, defined, scope);
+        let relation = Relation::projected(self.with_overs(rel, overs)?, defined, scope);
         match qualified {
             None => Ok(relation),
             Some((ast, predicate)) => self.filter(relation, predicate).map_err(|error| located(error, ast)),
@@ -409,7 +364,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn factor(&mut self, factor: &TableFactor) -> Result<Relation> {
+    pub(super) fn factor(&mut self, factor: &TableFactor) -> Result<Relation> {
         if let Some(unnest) = unnest::written(factor) {
             return self.unnest(Relation::one_row(), &unnest, &unnest::Joined::CROSS);
         }
@@ -445,10 +400,14 @@ impl Binder<'_> {
             }
             TableFactor::TableFunction { .. } => Err(Error::script("TABLE(…) needs a window function")
                 .help("write TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), …))")),
-            TableFactor::Derived { lateral: true, .. } | TableFactor::Function { .. } => {
-                Err(Error::unsupported("LATERAL"))
+            TableFactor::Derived { lateral: true, .. } => {
+                Err(Error::unsupported("LATERAL (SELECT …)").help("CROSS JOIN UNNEST(…) AS t (x) is supported"))
             }
-            TableFactor::NestedJoin { .. } => Err(Error::unsupported("a join")),
+            TableFactor::Function { .. } => {
+                Err(Error::unsupported("LATERAL TABLE(…) (table functions)")
+                    .help("UNNEST of an ARRAY or MAP is supported"))
+            }
+            TableFactor::NestedJoin { .. } => Err(Error::unsupported("an alias of a join in parentheses")),
             TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             _ => Err(Error::script("this kind of table is not Flink's")),
         };
@@ -511,11 +470,18 @@ impl Binder<'_> {
             ids.push(id);
             scope.columns.push(Named { qualifier: None, name: column.name.clone(), id });
         }
-        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids }, scope })
+        let current = time.map(|time| {
+            let local = matches!(table.columns[time].data_type.kind, Type::TimestampLtz(_));
+            let kind = if local { Type::TimestampLtz(3) } else { Type::Timestamp(3) };
+            let current = self.arena.add("CURRENT_WATERMARK", kind.nullable(), false);
+            self.arena.columns[ids[time]].current = Some(current);
+            current
+        });
+        Ok(Relation { rel: Rel::Scan { table: Rc::clone(table), columns: ids, current }, scope })
     }
 }
 
-fn single_name(name: &ObjectName) -> Result<&Ident> {
+pub(super) fn single_name(name: &ObjectName) -> Result<&Ident> {
     match name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] => Ok(ident),
         _ => Err(Error::unsupported(format!("the table function {name}"))),
@@ -564,8 +530,8 @@ fn rename(mut relation: Relation, names: &[Ident], at: &Ident) -> Result<Relatio
     Ok(relation)
 }
 
-/// The columns of `*` or `t.*`; `None` if the item is neither.
-pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Named>>> {
+/// The columns of `*` or `t.*`; `None` if the item is neither. `before`: the columns of the items before it.
+pub(super) fn wildcard(item: &SelectItem, scope: &Scope, before: &[Named]) -> Result<Option<Vec<Named>>> {
     let (table, options) = match item {
         SelectItem::Wildcard(options) => (None, options),
         SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
@@ -575,7 +541,7 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Na
         _ => return Ok(None),
     };
     refuse_wildcard_options(options)?;
-    let Some(table) = table else { return different(scope.columns.clone(), item).map(Some) };
+    let Some(table) = table else { return different(scope.columns.clone(), item, before).map(Some) };
     let of_table = scope.columns.iter().filter(|column| column.qualifier.as_deref() == Some(&table.value));
     let found: Vec<Named> = of_table.cloned().collect();
     if found.is_empty() {
@@ -585,22 +551,27 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope) -> Result<Option<Vec<Na
             None => error,
         });
     }
-    different(found, item).map(Some)
+    different(found, item, before).map(Some)
 }
 
-/// The columns of a `*`, which names each of them: two of one name are ambiguous.
-fn different(columns: Vec<Named>, item: &SelectItem) -> Result<Vec<Named>> {
+/// The columns of a `*`. Two of one name and one table are ambiguous; of several tables the later ones get a number.
+fn different(mut columns: Vec<Named>, item: &SelectItem, before: &[Named]) -> Result<Vec<Named>> {
     let mut seen = HashSet::new();
-    match columns.iter().find(|column| !seen.insert((column.qualifier.as_deref(), column.name.as_str()))) {
-        None => Ok(columns),
-        Some(column) => {
-            let error = ambiguous(&column.name);
-            Err(match place_of(item.span()) {
-                Some(place) => error.at_place(place),
-                None => error,
-            })
-        }
+    if let Some(column) = columns.iter().find(|column| !seen.insert((column.qualifier.clone(), column.name.clone()))) {
+        let error = ambiguous(&column.name);
+        return Err(match place_of(item.span()) {
+            Some(place) => error.at_place(place),
+            None => error,
+        });
     }
+    let mut taken: HashSet<String> = before.iter().map(|column| column.name.clone()).collect();
+    for column in &mut columns {
+        let names = std::iter::once(column.name.clone()).chain((0..).map(|n| format!("{}{n}", column.name)));
+        let free = names.into_iter().find(|name| !taken.contains(name));
+        column.name = free.unwrap_or_default();
+        taken.insert(column.name.clone());
+    }
+    Ok(columns)
 }
 
 fn refuse_wildcard_options(options: &WildcardAdditionalOptions) -> Result<()> {

@@ -6,7 +6,7 @@
 use sqlparser::ast::{Expr as Ast, Function, FunctionArguments, OrderByExpr, OrderBySort, Spanned, WindowType};
 
 use super::binder::{Binder, Context, located};
-use super::logical::{ColumnId, Rel, Role, WindowId, columns_of};
+use super::logical::{Arena, ColumnId, Rel, Role, WindowId, columns_of};
 use super::query::Relation;
 use super::scope::Scope;
 use super::text::place_of;
@@ -285,9 +285,11 @@ fn is_number(rel: &Rel, column: ColumnId) -> bool {
         Rel::Scan { .. }
         | Rel::Window { .. }
         | Rel::Aggregate(_)
+        | Rel::Over(_)
         | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
+        | Rel::Join(_)
         | Rel::Unnest(_) => false,
     }
 }
@@ -324,18 +326,20 @@ fn bound(rel: &mut Rel, column: ColumnId, bounds: Bounds) -> Result<()> {
         Rel::Scan { .. }
         | Rel::Window { .. }
         | Rel::Aggregate(_)
+        | Rel::Over(_)
         | Rel::Group(_)
         | Rel::OneRow
         | Rel::Expand { .. }
+        | Rel::Join(_)
         | Rel::Unnest(_) => Ok(()),
     }
 }
 
-impl Binder<'_> {
+impl Arena {
     /// Whether an event time may lie behind the watermark where its rows come from: they were kept until their window
     /// ended, and the time is not the window's.
     pub(super) fn is_past(&self, rel: &Rel, time: ColumnId) -> bool {
-        let of_window = self.arena.columns[time].window.is_some_and(|(_, role)| role == Role::Time);
+        let of_window = self.columns[time].window.is_some_and(|(_, role)| role == Role::Time);
         match rel {
             Rel::Filter { input, .. } => self.is_past(input, time),
             Rel::Project { input, defined } => below(defined, time).is_some_and(|time| self.is_past(input, time)),
@@ -345,13 +349,16 @@ impl Binder<'_> {
                 (None, _) => true,
             },
             Rel::Window { input, window, .. } if !of_window => {
-                self.arena.windows[*window].partition.is_some() || self.is_past(input, time)
+                self.windows[*window].partition.is_some() || self.is_past(input, time)
             }
             Rel::Union { inputs, columns, .. } => columns
                 .iter()
                 .position(|id| *id == time)
                 .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
             Rel::Expand { input, .. } => self.is_past(input, time),
+            Rel::Join(_) => !of_window,
+            // Rows that it takes behind the watermark say so.
+            Rel::Over(over) => self.is_past(&over.input, time),
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),
             Rel::Scan { .. } | Rel::Window { .. } | Rel::Aggregate(_) | Rel::Group(_) | Rel::OneRow => false,
         }

@@ -107,6 +107,7 @@ impl Binder<'_> {
         let start = self.arena.add("window_start", boundary.clone(), false);
         let end = self.arena.add("window_end", boundary, false);
         let window_time = self.arena.add("window_time", time_type.clone(), true);
+        self.arena.columns[window_time].current = self.arena.columns[time].current;
         let mut scope = input.scope.qualified(None);
         for (column, role) in [(start, Role::Start), (end, Role::End), (window_time, Role::Time)] {
             self.arena.columns[column].window = Some((id, role));
@@ -167,7 +168,7 @@ impl Binder<'_> {
                 "aggregate by the inner window first, select its window_time, and use DESCRIPTOR(window_time) here",
             )));
         }
-        if self.is_past(&input.rel, id) {
+        if self.arena.is_past(&input.rel, id) {
             return Err(at(past(function).help("use DESCRIPTOR(window_time), the time at which their window ended")));
         }
         Ok(id)
@@ -177,7 +178,7 @@ impl Binder<'_> {
     pub(super) fn check_group_time(&self, function: &str, id: ColumnId, input: &Relation) -> Result<()> {
         let name = self.arena.columns[id].name.clone();
         self.check_time(function, id, &name, input)?;
-        if self.is_past(&input.rel, id) {
+        if self.arena.is_past(&input.rel, id) {
             return Err(past(function).help("group by a window of their window_time, the time at which it ended"));
         }
         Ok(())

@@ -20,6 +20,8 @@ pub struct Deadlines {
     time: usize,
     scale: Scale,
     in_zone: bool,
+    /// How long windows take rows after they have fired.
+    allowed_ms: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -30,6 +32,10 @@ enum Kind {
         gap: i64,
     },
     Attached(usize),
+    /// The row's own time counts; `every`: every row gets a mark.
+    RowTime {
+        every: bool,
+    },
     Never,
 }
 
@@ -37,8 +43,26 @@ impl Deadlines {
     /// # Errors
     /// As [`operator`](super::operator).
     pub fn new(lateness: Lateness<'_>) -> Result<Self> {
-        let Lateness::Windows { window, time, zone } = lateness else {
-            return Ok(Deadlines { kind: Kind::Never, time: 0, scale: Scale::new(None)?, in_zone: false });
+        let (window, time, zone, allowed_ms) = match lateness {
+            Lateness::Windows { window, time, zone, allowed_ms } => (window, time, zone, allowed_ms),
+            Lateness::RowTime { time, every } => {
+                return Ok(Deadlines {
+                    kind: Kind::RowTime { every },
+                    time,
+                    scale: Scale::new(None)?,
+                    in_zone: false,
+                    allowed_ms: 0,
+                });
+            }
+            Lateness::Never => {
+                return Ok(Deadlines {
+                    kind: Kind::Never,
+                    time: 0,
+                    scale: Scale::new(None)?,
+                    in_zone: false,
+                    allowed_ms: 0,
+                });
+            }
         };
         let kind = match (window, grid_of(window)?) {
             (_, Some(grid)) => Kind::Grid(grid),
@@ -46,7 +70,7 @@ impl Deadlines {
             (WindowSpec::Session { gap_ms }, None) => Kind::Session { gap: *gap_ms },
             (_, None) => return Err(Error::internal("a window of no kind")),
         };
-        Ok(Deadlines { kind, time, scale: Scale::new(zone)?, in_zone: zone.is_some() })
+        Ok(Deadlines { kind, time, scale: Scale::new(zone)?, in_zone: zone.is_some(), allowed_ms })
     }
 
     /// All windows that end at or before it have fired at this watermark.
@@ -59,7 +83,8 @@ impl Deadlines {
     pub fn may_be_behind(&self, lowest_time: i64, watermark: Watermark) -> bool {
         let first_end = match self.kind {
             // The rows' own windows decide; their ends are not known from a time.
-            Kind::Attached(_) => return true,
+            Kind::Attached(_) | Kind::RowTime { every: true } => return true,
+            Kind::RowTime { every: false } => lowest_time.saturating_add(1),
             Kind::Never => return false,
             Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
             // No window that holds an instant ends before it, whatever the zone does to its clocks.
@@ -74,9 +99,13 @@ impl Deadlines {
     /// Internal if the time column is missing or of another type, data if it has NULLs.
     pub fn of(&mut self, rows: &RecordBatch, out: &mut Vec<i64>) -> Result<()> {
         match self.kind {
-            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
+            Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
+            Kind::RowTime { every: true } => out.resize(out.len() + rows.num_rows(), i64::MIN),
+            Kind::RowTime { every: false } => {
+                out.extend(times(rows, self.time)?.iter().map(|time| time.saturating_add(1)));
+            }
             Kind::Grid(grid) => {
                 let times = local_times(rows, self.time, &mut self.scale)?;
                 let (mut slice, mut deadline) = (i64::MAX, i64::MAX);
@@ -93,20 +122,23 @@ impl Deadlines {
     }
 
     /// One time a row: the row is late where that is at or before the horizon. A row that may yet join a session that
-    /// is open is not, so of sessions these are the earliest such times. Nothing for rows that carry their windows.
+    /// is open is not, so of sessions these are the earliest such times. Nothing for rows that carry their windows, and
+    /// where the operator alone knows.
     ///
     /// # Errors
     /// As [`Deadlines::of`].
     pub fn last_ends(&mut self, rows: &RecordBatch) -> Result<Vec<i64>> {
-        if matches!(self.kind, Kind::Attached(_) | Kind::Never) {
+        if matches!(self.kind, Kind::Attached(_) | Kind::Never | Kind::RowTime { every: true }) {
             return Ok(Vec::new());
         }
         let times = local_times(rows, self.time, &mut self.scale)?;
         Ok(match self.kind {
             Kind::Grid(grid) => {
-                times.iter().map(|&time| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX)).collect()
+                let last = |time: i64| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX);
+                times.iter().map(|&time| last(time).saturating_add(self.allowed_ms)).collect()
             }
             Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
+            Kind::RowTime { .. } => times.iter().map(|&time| time.saturating_add(1)).collect(),
             Kind::Attached(_) | Kind::Never => Vec::new(),
         })
     }

@@ -23,14 +23,17 @@
 pub mod assigner;
 mod attached;
 mod deadlines;
+mod emitting;
 mod grids;
 mod group;
 mod hop;
+mod join;
 mod keep_first;
 mod kept;
 mod merge_order;
 mod order;
 mod output;
+mod over;
 mod rank;
 mod rows;
 mod session;
@@ -45,6 +48,7 @@ use arrow::array::RecordBatch;
 
 use crate::batch::EventBatch;
 use crate::error::Result;
+use crate::expr::EvalContext;
 use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
@@ -58,6 +62,8 @@ pub struct Emitted {
     pub time: i64,
     /// The time of each row where they differ, ascending; else empty.
     pub times: Vec<i64>,
+    /// The watermark before each row that comes too late for its own event time; empty if there are no such rows.
+    pub before: Vec<Option<i64>>,
 }
 
 impl Emitted {
@@ -65,7 +71,7 @@ impl Emitted {
     pub fn of(rows: RecordBatch, times: Vec<i64>) -> Self {
         let time = times.first().copied().unwrap_or(i64::MIN);
         let times = if times.last() == Some(&time) { Vec::new() } else { times };
-        Emitted { rows, time, times }
+        Emitted { rows, time, times, before: Vec::new() }
     }
 }
 
@@ -97,13 +103,16 @@ pub trait WindowOperator {
 /// # Errors
 /// Script for an unknown zone, unsupported for keys that are nested, internal for a specification that no front end
 /// writes (columns that are not there, sizes below 1).
-pub fn operator(spec: &StageSpec) -> Result<Box<dyn WindowOperator + Send>> {
+pub fn operator(spec: &StageSpec, context: &EvalContext) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Emitting(spec) => Ok(Box::new(emitting::EmittingOperator::new(spec)?)),
+        StageSpec::Over(spec) => Ok(Box::new(over::OverOperator::new(spec)?)),
         StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
         StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),
         StageSpec::KeepFirst(spec) => Ok(Box::new(keep_first::KeepFirstOperator::new(spec)?)),
         StageSpec::Group(spec) => Ok(Box::new(group::GroupOperator::new(spec)?)),
+        StageSpec::Join(spec) => join::operator(spec, context),
     }
 }
 

@@ -64,7 +64,7 @@ impl Output {
         for chunk in groups.chunks(ROWS_MAX) {
             let bounds = bounds.iter().map(|bound| bound.slice(0, chunk.len()));
             let rows = self.batch(table.columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len())?;
-            emit(Emitted { rows, time: end, times: Vec::new() })?;
+            emit(Emitted { rows, time: end, times: Vec::new(), before: Vec::new() })?;
         }
         Ok(())
     }

@@ -224,7 +224,7 @@ impl RankOperator {
         }
         let rows = RecordBatch::try_new(self.schema.clone(), columns)
             .map_err(|error| Error::internal(format!("the rows of a Top-N: {error}")))?;
-        emit(Emitted { rows, time: end, times: Vec::new() })
+        emit(Emitted { rows, time: end, times: Vec::new(), before: Vec::new() })
     }
 }
 

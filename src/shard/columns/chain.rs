@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::array::{
+    ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions, TimestampMillisecondArray, UInt32Array,
+};
 use arrow::compute::{filter as filter_array, filter_record_batch, take};
 use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
 
-use super::copies;
 use super::program::Link;
+use super::{START, copies};
 use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
 use crate::plan::WindowSpec;
+use crate::time::Watermark;
 use crate::window::assigner;
 
 /// Rows under way.
 #[derive(Debug, Clone)]
 pub struct Flow {
     pub rows: RecordBatch,
-    /// The watermark before each row, where a later stage may need it.
+    /// The watermark before each row, where a later stage may need it. NULL: it is lower than the row's time.
     pub before: Option<Int64Array>,
     /// What that would be without the one row that it comes from.
     pub second: Option<Int64Array>,
@@ -104,6 +107,16 @@ pub fn times_of(column: &ArrayRef) -> &[i64] {
     column.as_primitive::<TimestampMillisecondType>().values()
 }
 
+/// The rows with the watermark before each in one of their columns: NULL as long as operators hear of none.
+pub fn with_watermarks(rows: &RecordBatch, column: usize, before: Vec<i64>) -> Result<RecordBatch> {
+    let known = |before| Some(START.emitted(Watermark(before))).filter(|known| *known != Watermark::MIN);
+    let values: TimestampMillisecondArray =
+        before.into_iter().map(|before| known(before).map(|known| known.0)).collect();
+    let mut columns = rows.columns().to_vec();
+    columns[column] = Arc::new(values.with_data_type(rows.column(column).data_type().clone()));
+    batch_of(&rows.schema(), columns, rows.num_rows())
+}
+
 fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> Result<Flow> {
     let time_column = flow.rows.column(time);
     let (mut from, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -128,6 +141,6 @@ fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> R
 }
 
 fn timestamps(values: Vec<i64>, data_type: &arrow::datatypes::DataType) -> ArrayRef {
-    let array = arrow::array::TimestampMillisecondArray::from(values);
+    let array = TimestampMillisecondArray::from(values);
     Arc::new(array.with_data_type(data_type.clone()))
 }

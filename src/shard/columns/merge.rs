@@ -1,5 +1,6 @@
 //! Puts the parts of a stage's input in an order that does not depend on the number of shards.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, UInt32Array};
@@ -8,8 +9,9 @@ use arrow::datatypes::{DataType, Field, Schema};
 
 use super::Part;
 use super::chain::batch_of;
-use crate::batch::EventBatch;
+use crate::batch::{EventBatch, Mark};
 use crate::error::Result;
+use crate::time::Watermark;
 
 /// The rows of each side by their times, side by side; equal times by sender, whose key ranges ascend. Parts come by
 /// sender. `places`: the times follow the columns of the rows.
@@ -47,14 +49,16 @@ fn with_places(part: Part) -> Result<EventBatch> {
     Ok(batch)
 }
 
-/// For results of sessions, whose ends hardly ever coincide. Such rows carry no marks: they are never late.
+/// For results of sessions, whose ends hardly ever coincide, and for rows with times of their own.
 fn row_by_row(parts: &[Part]) -> Result<Part> {
-    debug_assert!(parts.iter().all(|part| part.batch.marks.is_empty()), "results of windows are never late");
     let schema = parts[0].batch.rows.schema();
     let all = concat_batches(&schema, parts.iter().map(|part| &part.batch.rows))?;
     let hashes: Vec<u64> = parts.iter().flat_map(|part| part.batch.hashes.iter().copied()).collect();
     let mut times = Vec::with_capacity(all.num_rows());
+    let mut marks: BTreeMap<u32, Watermark> = BTreeMap::new();
     for part in parts {
+        let first = times.len() as u32;
+        marks.extend(part.batch.marks.iter().map(|mark| (first + mark.row, mark.watermark)));
         match part.times.is_empty() {
             true => times.resize(times.len() + part.batch.rows.num_rows(), part.order),
             false => times.extend_from_slice(&part.times),
@@ -63,10 +67,12 @@ fn row_by_row(parts: &[Part]) -> Result<Part> {
     let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
     order.sort_by_key(|&row| times[row as usize]);
     let hashes = if hashes.is_empty() { hashes } else { order.iter().map(|&row| hashes[row as usize]).collect() };
+    let marked = order.iter().enumerate().filter_map(|(row, from)| Some((row as u32, *marks.get(from)?)));
+    let marks = marked.map(|(row, watermark)| Mark { row, watermark }).collect();
     times.sort_unstable();
     let rows = take_record_batch(&all, &UInt32Array::from(order))?;
     let (side, order) = (parts[0].side, times.first().copied().unwrap_or(parts[0].order));
-    Ok(Part { side, order, times, batch: EventBatch { rows, hashes, marks: Vec::new() } })
+    Ok(Part { side, order, times, batch: EventBatch { rows, hashes, marks } })
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ impl Dataflow for Columns {
         &mut self,
         stage: usize,
         step: &Step,
-        (_, watermark): (&[InputWatermark], Watermark),
+        (inputs, watermark): (&[InputWatermark], Watermark),
         parts: Vec<Part>,
         out: &mut Outgoing<Part>,
     ) -> Result<()> {
@@ -172,7 +172,7 @@ impl Dataflow for Columns {
         operator.advance(watermark, &mut emit)?;
         self.metrics.set_watermark(watermark.0);
         self.metrics.set_state_bytes(state_bytes);
-        self.hand_on(stage, step.seq, fired, out)
+        self.hand_on(stage, step.seq, (fired, inputs), out)
     }
 
     fn completed(&mut self, _step: &Step) {
@@ -219,7 +219,11 @@ impl Columns {
         let ColumnsParts { program, layout, splits, outputs, aside, metrics } = parts;
         Ok(Columns {
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
-            operators: program.stages.iter().map(|stage| operator(&stage.spec)).collect::<Result<_>>()?,
+            operators: program
+                .stages
+                .iter()
+                .map(|stage| operator(&stage.spec, &program.context))
+                .collect::<Result<_>>()?,
             deadlines: program.deadlines()?,
             findings: Findings::new(program.branches.len()),
             program,
@@ -253,7 +257,7 @@ impl Columns {
         let mut routing = Routing { step, branch, inputs, watermark: step.start, routed: 0, peaks };
         let mut filtered = 0;
         for batch in block.batches {
-            let flow = self.with_watermarks(batch, &mut routing);
+            let flow = self.with_watermarks(batch, &mut routing)?;
             self.metrics.rows_repeated.add((branch.ways.len() as u64 - 1) * flow.rows.num_rows() as u64);
             for way in &branch.ways {
                 let flow = chain::run(&way.chain, flow.clone(), &program.context, &mut filtered)?;
@@ -269,8 +273,16 @@ impl Columns {
     }
 
     /// The rows of a batch, with the watermark before each where any may be behind it.
-    fn with_watermarks(&mut self, batch: ScanBatch, routing: &mut Routing<'_>) -> Flow {
+    fn with_watermarks(&mut self, mut batch: ScanBatch, routing: &mut Routing<'_>) -> Result<Flow> {
         let (mut before, mut second) = (None, None);
+        let current = routing.branch.scan.watermark.as_ref().and_then(|watermark| watermark.current);
+        if let (Some(column), Some(values)) = (current, &batch.watermarks) {
+            let (watermarks, after) = self.program.rule.before_each(routing.watermark, values);
+            batch.rows = chain::with_watermarks(&batch.rows, column, watermarks)?;
+            if routing.branch.ports().next().is_none() {
+                routing.watermark = after;
+            }
+        }
         let mut ports = routing.branch.ports().peekable();
         if let (Some(_), Some(values)) = (ports.peek(), &batch.watermarks) {
             let rule = self.program.rule;
@@ -287,7 +299,7 @@ impl Columns {
             routing.peaks = routing.peaks.and(batch.peaks);
             self.findings.see_time(self.splits[routing.step.split].branch, lowest);
         }
-        Flow { rows: batch.rows, before, second, times: None }
+        Ok(Flow { rows: batch.rows, before, second, times: None })
     }
 
     fn route_rows(
@@ -314,28 +326,44 @@ impl Columns {
         Ok(())
     }
 
-    fn hand_on(&mut self, stage: usize, seq: u64, fired: Vec<Emitted>, out: &mut Outgoing<Part>) -> Result<()> {
+    fn hand_on(
+        &mut self,
+        stage: usize,
+        seq: u64,
+        (fired, inputs): (Vec<Emitted>, &[InputWatermark]),
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
         let program = self.program.clone();
         let stage = &program.stages[stage];
-        for Emitted { rows, time, times } in fired {
+        for Emitted { rows, time, times, before } in fired {
             // A batch of sessions has many times: its rows find their places one by one.
             let several = stage.spec.is_ordered() && !times.is_empty();
             let times = several.then(|| Int64Array::from(times));
+            let before = (!before.is_empty()).then(|| Int64Array::from(before));
             // Rows that HAVING removes were used: they count in their window.
-            let flow =
-                chain::run(&stage.chain, Flow { rows, before: None, second: None, times }, &program.context, &mut 0)?;
+            let flow = chain::run(&stage.chain, Flow { rows, before, second: None, times }, &program.context, &mut 0)?;
             match stage.to {
                 Target::Sink(sink) => self.write_in_order(sink, seq, time, flow)?,
-                Target::Port(port) => self.route_results(port, time, flow, out)?,
+                Target::Port(port) => {
+                    let others = program.others(port, inputs);
+                    self.route_results(port, (time, others), flow, out)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn route_results(&mut self, port: usize, order: i64, mut flow: Flow, out: &mut Outgoing<Part>) -> Result<()> {
+    /// `order`: the (first) time of the rows. `others`: as for rows of a block.
+    fn route_results(
+        &mut self,
+        port: usize,
+        (order, others): (i64, Watermark),
+        mut flow: Flow,
+        out: &mut Outgoing<Part>,
+    ) -> Result<()> {
         let (side, keys) = self.program.side(port);
         let times = flow.times.take();
-        for dealt in route::route(flow, keys, &mut self.deadlines[port], self.program.groups, Watermark::MAX)? {
+        for dealt in route::route(flow, keys, &mut self.deadlines[port], self.program.groups, others)? {
             let times = times.as_ref().map_or_else(Vec::new, |times| dealt.pick(times.values()));
             let order = times.first().copied().unwrap_or(order);
             out.push(port, dealt.owner, Part { side, order, times, batch: dealt.batch });

@@ -57,6 +57,8 @@ pub struct Branch {
 /// What becomes of the rows of a branch for one who wants them.
 #[derive(Debug, Clone)]
 pub struct Way {
+    /// The number of pipelines so far, with that of the way.
+    pipeline: usize,
     /// Which columns of the scan are wanted.
     columns: Vec<usize>,
     pub chain: Vec<Link>,
@@ -222,8 +224,13 @@ impl Program {
 
     /// Adds a way for the rows of a scan, of a branch that reads the table already if there is one.
     fn read(&mut self, scan: &ScanSpec, chain: Vec<Link>, to: Destination) -> Vec<Feeder> {
-        let shared = self.branches.iter_mut().map(|branch| share::absorb(&mut branch.scan, scan)).enumerate();
-        let shared = shared.filter_map(|(branch, columns)| Some((branch, columns?))).next();
+        // Two ways of one reading that meet again in a stage would have a late row of the first move the stage's watermark
+        // past the rows of the second. Those of different pipelines never meet.
+        let pipeline = self.sinks.len();
+        let of_this = |branch: &Branch| branch.ways.iter().any(|way| way.pipeline == pipeline);
+        let free = self.branches.iter_mut().enumerate().filter(|(_, branch)| !of_this(branch));
+        let mut shared = free.map(|(at, branch)| (at, share::absorb(&mut branch.scan, scan)));
+        let shared = shared.find_map(|(branch, columns)| Some((branch, columns?)));
         let (branch, columns) = shared.unwrap_or_else(|| {
             self.branches.push(Branch { scan: scan.clone(), ways: Vec::new() });
             (self.branches.len() - 1, (0..scan.columns.len()).collect())
@@ -233,7 +240,7 @@ impl Program {
             Destination::Sink(sink) => (Target::Sink(sink), Vec::new()),
             Destination::Stage => (Target::Port(usize::MAX), vec![Feeder::Way(branch, ways.len())]),
         };
-        ways.push(Way { columns, chain, to: target });
+        ways.push(Way { pipeline, columns, chain, to: target });
         feeders
     }
 

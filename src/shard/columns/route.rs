@@ -70,7 +70,8 @@ fn marks_of(
     let mut ends = Vec::with_capacity(rows.num_rows());
     deadlines.of(rows, &mut ends)?;
     let mut marks = Vec::new();
-    for (row, (&end, &before)) in ends.iter().zip(before.values()).enumerate() {
+    for (row, (&end, before)) in ends.iter().zip(before).enumerate() {
+        let Some(before) = before else { continue };
         let watermark = START.emitted(Watermark(before)).min(other_splits);
         if end <= deadlines.horizon(watermark) {
             marks.push(Mark { row: row as u32, watermark });

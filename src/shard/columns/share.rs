@@ -27,6 +27,10 @@ pub(super) fn absorb(known: &mut ScanSpec, scan: &ScanSpec) -> Option<Vec<usize>
             known.schema.fields.push(field.clone());
         }
     }
+    let current = scan.watermark.as_ref().and_then(|watermark| watermark.current);
+    if let (Some(current), Some(watermark)) = (current, &mut known.watermark) {
+        watermark.current = Some(places[current]);
+    }
     known.projection = projection;
     Some(places)
 }

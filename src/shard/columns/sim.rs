@@ -117,6 +117,7 @@ fn scan() -> ScanSpec {
             time: 1,
             expression: Expr::column(1, Type::Timestamp(3).nullable()),
             text: "ts".into(),
+            current: None,
         }),
         schema: schema(),
     }

@@ -1,6 +1,7 @@
 //! Scripts as a whole: what they are refused for, and what plans they become.
 
 mod cases;
+mod joins;
 mod plans;
 mod refusals;
 mod soup;
@@ -59,13 +60,12 @@ fn plan_of(script: &str) -> JobPlan {
 
 /// The topmost window aggregation of a plan.
 fn aggregate_of(node: &Node) -> &WindowAggregateSpec {
-    match node {
-        Node::Stage { spec, .. } => match &**spec {
-            StageSpec::Aggregate(spec) => spec,
-            other => panic!("no window aggregation: {other:?}"),
-        },
-        other => aggregate_of(other.inputs().first().expect("a window aggregation")),
+    if let Node::Stage { spec, .. } = node
+        && let StageSpec::Aggregate(spec) = &**spec
+    {
+        return spec;
     }
+    aggregate_of(node.inputs().first().expect("a window aggregation"))
 }
 
 fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {

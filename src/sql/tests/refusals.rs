@@ -171,6 +171,36 @@ fn the_keys_of_a_session_are_those_of_its_partition() {
 }
 
 #[test]
+fn over_says_what_flink_refuses_too() {
+    let cases = [
+        ("SUM(v) OVER (ORDER BY «ts DESC)", "ascending order only", "remove DESC"),
+        ("«SUM(v) OVER (PARTITION BY k)", "single time column", "ORDER BY ts"),
+        ("SUM(v) OVER (ORDER BY ts, «v)", "single time column", ""),
+        ("SUM(v) OVER (ORDER BY «nope)", "column 'nope' not found", ""),
+        ("«SUM(v) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)", "to the row itself", "CURRENT ROW"),
+        ("SUM(v) OVER (ORDER BY ts RANGE «1000 PRECEDING)", "takes an interval", "INTERVAL"),
+        ("«SUM(v) OVER (ORDER BY ts RANGE INTERVAL '1' MONTH PRECEDING)", "no fixed length", ""),
+        ("SUM(v) OVER (ORDER BY ts), «COUNT(*) OVER (PARTITION BY k ORDER BY ts)", "must be the same", "subquery"),
+        ("SUM(v) OVER «w", "no window is called w", "WINDOW w AS"),
+        ("«SUM(v) FILTER (WHERE v > 1) OVER (ORDER BY ts)", "FILTER", "CASE WHEN"),
+        ("«LEAD(v) OVER (ORDER BY ts)", "does not exist for streams", "LAG"),
+        ("«LAG(v) OVER (ORDER BY ts ROWS 1 PRECEDING)", "takes no ROWS", "leave the frame out"),
+        ("«LAG(v, 1, 'x') OVER (ORDER BY ts)", "default of", "CAST"),
+        ("«ABS(v) OVER (ORDER BY ts)", "no aggregate function", ""),
+        ("SUM(«SUM(v) OVER (ORDER BY ts)) OVER (ORDER BY ts)", "no place", "subquery"),
+        ("«ROW_NUMBER()", "needs OVER", "PARTITION BY"),
+        ("«LAG(v)", "needs a window", "OVER"),
+        ("CURRENT_WATERMARK(«v)", "takes an event-time column", "WATERMARK"),
+    ];
+    for (item, message, remedy) in cases {
+        check(&format!("SELECT {item} FROM src"), Script, message, remedy);
+    }
+    check("SELECT k FROM src WHERE «SUM(v) OVER (ORDER BY ts) > 1", Script, "no place in WHERE", "subquery");
+    let twice = "SELECT SUM(v) OVER w FROM src WINDOW w AS (ORDER BY ts), «w AS (ORDER BY ts)";
+    check(twice, Script, "two windows are called w", "");
+}
+
+#[test]
 fn names_in_queries_are_checked() {
     let window = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
@@ -249,8 +279,14 @@ fn row_numbers_that_flink_refuses_are_refused() {
 fn what_flink_has_and_we_have_not_is_refused_by_name() {
     let tumble = "FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
     let cases = [
-        ("SELECT a.k FROM src a JOIN «plain b ON a.k = b.k".to_string(), "a join"),
-        ("SELECT a.k FROM src a, «plain b".to_string(), "a join"),
+        ("SELECT a.k FROM src a LEFT JOIN «plain b ON a.k = b.k".to_string(), "a LEFT OUTER join"),
+        ("SELECT a.k FROM src a NATURAL JOIN «plain b".to_string(), "a NATURAL JOIN"),
+        ("SELECT SUM(v) OVER (PARTITION BY k ORDER BY «v) FROM src".to_string(), "OVER in an order"),
+        (
+            "SELECT SUM(v) OVER («w ROWS 1 PRECEDING) FROM src WINDOW w AS (ORDER BY ts)".to_string(),
+            "a frame added to a named window",
+        ),
+        ("SELECT «LAG(v, v) OVER (ORDER BY ts) FROM src".to_string(), "LAG with an offset"),
         (format!("SELECT «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) {tumble}"), "without a limit"),
         (
             format!("SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY v) AS rn {tumble}) WHERE rn <= 2"),
@@ -262,7 +298,6 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
             "deduplication or Top-1 without a window",
         ),
         (format!("SELECT k {tumble} GROUP BY k, window_start, window_end QUALIFY «k = 'a'"), "QUALIFY beside GROUP BY"),
-        ("SELECT «SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM src".to_string(), "OVER"),
         (
             format!("SELECT k, COUNT(*) {tumble} GROUP BY window_start, window_end, GROUPING SETS («ROLLUP (k), ())"),
             "ROLLUP inside of GROUPING SETS",
@@ -283,10 +318,13 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM src «OFFSET 3 ROWS".to_string(), "LIMIT"),
         ("SELECT k FROM src «FETCH FIRST 3 ROWS ONLY".to_string(), "LIMIT"),
         ("SELECT k FROM (SELECT k FROM src «LIMIT 3) WHERE k = 'LIMIT'".to_string(), "LIMIT"),
-        ("SELECT k FROM src WHERE «k IN (SELECT k FROM plain)".to_string(), "IN (SELECT"),
-        ("SELECT k FROM src WHERE EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
+        ("SELECT k FROM src WHERE «k NOT IN (SELECT k FROM plain)".to_string(), "an ANTI join"),
+        ("SELECT k FROM src WHERE k = 'a' OR EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
         ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
-        ("SELECT «CURRENT_WATERMARK(ts) FROM src".to_string(), "CURRENT_WATERMARK"),
+        (
+            "SELECT «CURRENT_WATERMARK(ts) FROM (SELECT * FROM src UNION ALL SELECT * FROM src)".to_string(),
+            "CURRENT_WATERMARK",
+        ),
         ("SELECT «JSON_VALUE(k, '$.a[?(@.b)]') FROM src".to_string(), "a filter [?(…)] in a JSON path"),
         ("SELECT CAST(k AS «VARIANT) FROM src".to_string(), "VARIANT"),
         ("«SHOW PARTITIONS src".to_string(), "SHOW PARTITIONS"),

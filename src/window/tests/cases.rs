@@ -348,7 +348,7 @@ fn case_134_the_missing_hour_parts_sessions() {
 
 #[test]
 fn wrong_specifications_are_errors_and_no_panics() {
-    let operator = |spec: &WindowAggregateSpec| operator(&StageSpec::Aggregate(spec.clone()));
+    let operator = |spec: &WindowAggregateSpec| operator(&StageSpec::Aggregate(spec.clone()), &context());
     let count = call("COUNT", None);
     assert!(operator(&spec(tumble(0), &[], std::slice::from_ref(&count))).is_err());
     assert!(operator(&spec(WindowSpec::Session { gap_ms: 0 }, &[], std::slice::from_ref(&count))).is_err());

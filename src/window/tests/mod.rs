@@ -134,6 +134,10 @@ fn batch_of(rows: &[Row], schema: &Schema) -> RecordBatch {
     RecordBatch::try_new(schema, columns).unwrap()
 }
 
+pub(super) fn context() -> EvalContext {
+    EvalContext { time_zone: "UTC".to_string(), now_ms: 0 }
+}
+
 /// What an operator gave: `keys aggregates | start end time` per row, and its late rows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
@@ -182,7 +186,7 @@ fn drive(
     (delay, batch_rows): (i64, usize),
     emit: Emit<'_>,
 ) -> Box<dyn WindowOperator + Send> {
-    let mut operator = operator(stage).unwrap();
+    let mut operator = operator(stage, &context()).unwrap();
     let mut deadlines = Deadlines::new(stage.lateness(0)).unwrap();
     let mut moved = Watermark::SQL_START;
     let emitted = |watermark| WatermarkStart::Sql.emitted(watermark);

@@ -260,7 +260,7 @@ fn rows_that_nobody_wants_are_let_go() {
     // Each row is better than those before.
     let row = |i: i64| Row { key: Some(i % 3), number: Some(i as i32), bounds: (0, 10), ..Row::default() };
     let rows: Vec<Row> = (0..100_000).map(row).collect();
-    let mut operator = operator(&StageSpec::Rank(spec.clone())).unwrap();
+    let mut operator = operator(&StageSpec::Rank(spec.clone()), &context()).unwrap();
     let mut most = 0;
     for rows in rows.chunks(100) {
         let rows = batch_of(rows, &spec.input);

@@ -1,0 +1,42 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE l (
+  k STRING, lts TIMESTAMP(3), lv INT,
+  WATERMARK FOR lts AS lts
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/l.csv',
+  'format' = 'csv',
+  'csv.null-literal' = ''
+);
+
+CREATE TABLE r (
+  k STRING, rts TIMESTAMP(3), rv INT,
+  WATERMARK FOR rts AS rts
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/r.csv',
+  'format' = 'csv',
+  'csv.null-literal' = ''
+);
+
+SET 'table.local-time-zone' = 'America/New_York';
+CREATE TABLE lz (k STRING, s STRING, lv INT, lts AS TO_TIMESTAMP_LTZ(UNIX_TIMESTAMP(SUBSTRING(s, 1, 19)) * 1000 , 3), WATERMARK FOR lts AS lts) WITH ('connector' = 'filesystem', 'path' = '${DATA}/l.csv', 'format' = 'csv', 'csv.null-literal' = '');
+CREATE TABLE rz (k STRING, s STRING, rv INT, rts AS TO_TIMESTAMP_LTZ(UNIX_TIMESTAMP(SUBSTRING(s, 1, 19)) * 1000 , 3), WATERMARK FOR rts AS rts) WITH ('connector' = 'filesystem', 'path' = '${DATA}/r.csv', 'format' = 'csv', 'csv.null-literal' = '');
+CREATE VIEW wl AS
+SELECT * FROM TABLE(TUMBLE(TABLE lz, DESCRIPTOR(lts), INTERVAL '10' SECOND));
+CREATE VIEW wr AS
+SELECT * FROM TABLE(TUMBLE(TABLE rz, DESCRIPTOR(rts), INTERVAL '10' SECOND));
+
+CREATE TABLE results (
+  k STRING, lv INT, rv INT, ws TIMESTAMP(3), we TIMESTAMP(3)
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT L.k AS k, lv, rv, L.window_start AS ws, L.window_end AS we FROM wl L LEFT JOIN wr R ON L.k = R.k AND L.window_start = R.window_start AND L.window_end = R.window_end;

@@ -1,0 +1,23 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  k STRING, ts TIMESTAMP(3), v DECIMAL(38,0),
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv', 'csv.null-literal' = 'NULL'
+);
+
+CREATE TABLE results (
+  k STRING, ts TIMESTAMP(3), s DECIMAL(38,0), a DECIMAL(38,6)
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT k, ts, SUM(v) OVER (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING), AVG(v) OVER (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING) FROM src;

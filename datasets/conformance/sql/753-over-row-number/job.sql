@@ -1,0 +1,23 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  k STRING, ts TIMESTAMP(3), v INT,
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv', 'csv.null-literal' = 'NULL'
+);
+
+CREATE TABLE results (
+  k STRING, ts TIMESTAMP(3), v INT, r BIGINT, s INT
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT k, ts, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts), SUM(v) OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) FROM src;

@@ -1,0 +1,23 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  k STRING, ts TIMESTAMP(3), v DOUBLE,
+  WATERMARK FOR ts AS ts - INTERVAL '0' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv', 'csv.null-literal' = 'NULL'
+);
+
+CREATE TABLE results (
+  k STRING, ts TIMESTAMP(3), v DOUBLE, s DOUBLE, n BIGINT, mn DOUBLE, f DOUBLE
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT k, ts, v, SUM(v) OVER w, COUNT(*) OVER w, MIN(v) OVER w, FIRST_VALUE(v) OVER w FROM src WINDOW w AS (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '01.000' SECOND(2, 3) PRECEDING AND CURRENT ROW);

@@ -1,0 +1,400 @@
+//! Joins: FROM with several tables, and which of its conditions belong where.
+//!
+//! The tables of a FROM are first put into a tree; conditions of ON and WHERE sink in it as far as they can, as Flink's
+//! planner lets them. Only then is it known what each join compares, and so whether it is a window join.
+
+use sqlparser::ast::{
+    Ident, Join as JoinAst, JoinConstraint, JoinOperator, Select, Spanned, TableFactor, TableWithJoins,
+};
+
+use super::binder::{Binder, Context};
+use super::conditions::{Equality, conjunction, conjuncts, rejects_null};
+use super::logical::{ColumnId, Join, Rel, Role, Window, WindowId, columns_of, rewrite};
+use super::query::{Relation, single_name};
+use super::scope::{Named, Scope};
+use super::text::place_of;
+use super::unnest;
+use crate::error::{Error, Place, Result};
+use crate::expr::{Expr, resolve};
+use crate::plan::JoinKind;
+
+/// The tables of a FROM.
+pub(super) enum Tree {
+    /// A table, and the conditions on its rows alone.
+    Leaf(Relation, Vec<Expr>),
+    Join(Box<Branch>),
+}
+
+/// A join whose conditions are not settled yet.
+pub(super) struct Branch {
+    pub kind: JoinKind,
+    pub sides: [Tree; 2],
+    /// By side the columns above it and what they are below: different ones where a row may lack a partner.
+    pub columns: [Vec<(ColumnId, ColumnId)>; 2],
+    /// Over columns below the join.
+    pub conditions: Vec<Expr>,
+    /// What is visible above.
+    pub scope: Scope,
+    pub place: Option<Place>,
+}
+
+impl Tree {
+    pub(super) fn scope(&self) -> &Scope {
+        match self {
+            Tree::Leaf(relation, _) => &relation.scope,
+            Tree::Join(branch) => &branch.scope,
+        }
+    }
+
+    /// Puts a condition where it belongs; gives back one that can only be tested above.
+    pub(super) fn sink(&mut self, condition: Expr) -> Option<Expr> {
+        match self {
+            Tree::Join(branch) => branch.sink(condition),
+            Tree::Leaf(_, conditions) => {
+                conditions.push(condition);
+                None
+            }
+        }
+    }
+}
+
+impl Branch {
+    /// A condition over the columns above.
+    fn sink(&mut self, condition: Expr) -> Option<Expr> {
+        for side in [0, 1] {
+            // A condition that NULL cannot fulfil removes the rows that the join has padded: they need not come about.
+            if self.kind.pads(side) && rejects_null(&condition, &|id| self.has(side, id)) {
+                self.kind = match self.kind {
+                    JoinKind::Full if side == 0 => JoinKind::Left,
+                    JoinKind::Full => JoinKind::Right,
+                    _ => JoinKind::Inner,
+                };
+            }
+        }
+        let padded = |id: ColumnId| [0, 1].into_iter().any(|side| self.kind.pads(side) && self.has(side, id));
+        let keeps = self.kind.keeps(0) || self.kind.keeps(1);
+        let one_sided = [0, 1].into_iter().any(|side| columns_of(&condition).iter().all(|&id| self.has(side, id)));
+        let used = columns_of(&condition);
+        if used.iter().copied().any(padded) || (keeps && (used.is_empty() || !one_sided)) {
+            return Some(condition);
+        }
+        let condition = rewrite(&condition, &mut |node| match node {
+            Expr::Column { index, data_type } => {
+                let below = self.columns.iter().flatten().find(|(above, _)| above == index);
+                below.map(|(_, below)| Expr::column(*below, data_type.clone()))
+            }
+            _ => None,
+        });
+        self.attach(condition, true);
+        None
+    }
+
+    /// A condition over the columns below; `above`: it is tested behind the join, not part of it.
+    pub(super) fn attach(&mut self, condition: Expr, above: bool) {
+        let used = columns_of(&condition);
+        let side_of = |id: &ColumnId| self.columns[0].iter().any(|(_, below)| below == id);
+        let side = match (used.iter().all(side_of), used.iter().any(side_of)) {
+            _ if used.is_empty() => None,
+            (true, _) => Some(0),
+            (_, false) => Some(1),
+            _ => None,
+        };
+        // Rows that the join keeps without a partner are not removed by its own conditions.
+        let side = side.filter(|&side| above || !(self.kind.keeps(side) || (self.kind == JoinKind::Anti && side == 0)));
+        let rest = match side {
+            Some(side) => self.sides[side].sink(condition),
+            None => Some(condition),
+        };
+        self.conditions.extend(rest);
+    }
+
+    fn has(&self, side: usize, id: ColumnId) -> bool {
+        self.columns[side].iter().any(|(above, _)| *above == id)
+    }
+}
+
+impl Binder<'_> {
+    /// FROM without its conditions in WHERE.
+    pub(super) fn tables(&mut self, select: &Select) -> Result<Tree> {
+        let Some((first, others)) = select.from.split_first() else {
+            return Ok(Tree::Leaf(self.no_table(select)?, Vec::new()));
+        };
+        let mut tree = self.table_with_joins(first)?;
+        for table in others {
+            if let Some(unnest) = unnest::written(&table.relation) {
+                let relation = self.assemble(tree)?;
+                let relation = self.unnest(relation, &unnest, &unnest::Joined::CROSS)?;
+                tree = self.joins(Tree::Leaf(relation, Vec::new()), &table.joins)?;
+                continue;
+            }
+            let place = place_of(table.relation.span());
+            let right = self.table_with_joins(table)?;
+            tree = Tree::Join(Box::new(self.branch(JoinKind::Inner, [tree, right], place)));
+        }
+        Ok(tree)
+    }
+
+    fn table_with_joins(&mut self, table: &TableWithJoins) -> Result<Tree> {
+        let tree = self.table(&table.relation)?;
+        self.joins(tree, &table.joins)
+    }
+
+    fn joins(&mut self, mut tree: Tree, joins: &[JoinAst]) -> Result<Tree> {
+        for join in joins {
+            if unnest::written(&join.relation).is_some() {
+                let relation = self.assemble(tree)?;
+                let joined = self.join_unnest(relation, join)?;
+                let joined = joined.ok_or_else(|| Error::internal("UNNEST is no UNNEST"))?;
+                tree = Tree::Leaf(joined, Vec::new());
+                continue;
+            }
+            let right = self.table(&join.relation)?;
+            let place = place_of(join.relation.span());
+            tree = self.join(tree, join, right).map_err(|error| match place {
+                Some(place) => error.at_place(place),
+                None => error,
+            })?;
+        }
+        Ok(tree)
+    }
+
+    fn table(&mut self, factor: &TableFactor) -> Result<Tree> {
+        match factor {
+            TableFactor::NestedJoin { table_with_joins, alias: None } => self.table_with_joins(table_with_joins),
+            _ => Ok(Tree::Leaf(self.factor(factor)?, Vec::new())),
+        }
+    }
+
+    fn join(&mut self, left: Tree, join: &JoinAst, right: Tree) -> Result<Tree> {
+        let (kind, constraint) = match &join.join_operator {
+            JoinOperator::Join(on) | JoinOperator::Inner(on) => (JoinKind::Inner, on),
+            JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (JoinKind::Left, on),
+            JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (JoinKind::Right, on),
+            JoinOperator::FullOuter(on) => (JoinKind::Full, on),
+            JoinOperator::CrossJoin(JoinConstraint::None) => (JoinKind::Inner, &JoinConstraint::None),
+            _ => return Err(Error::script("this kind of join is not Flink's")),
+        };
+        let place = place_of(join.relation.span());
+        let crossed = matches!(join.join_operator, JoinOperator::CrossJoin(_));
+        let mut scope = left.scope().clone();
+        scope.columns.extend(right.scope().columns.iter().cloned());
+        let conditions = match constraint {
+            JoinConstraint::On(ast) => conjuncts(self.condition(ast, &mut Context::new(&scope, "ON"))?),
+            JoinConstraint::Using(names) => {
+                let names = names.iter().map(single_name).collect::<Result<Vec<_>>>()?;
+                return self.using(kind, [left, right], &names, place);
+            }
+            JoinConstraint::Natural => {
+                return Err(
+                    Error::unsupported("a NATURAL JOIN").help("name the columns: USING (k, …), or ON l.k = r.k")
+                );
+            }
+            JoinConstraint::None if crossed => Vec::new(),
+            _ => return Err(Error::script("this JOIN has no condition").help("write … JOIN t ON l.k = t.k AND …")),
+        };
+        let mut branch = self.branch(kind, [left, right], place);
+        conditions.into_iter().for_each(|condition| branch.attach(condition, false));
+        Ok(Tree::Join(Box::new(branch)))
+    }
+
+    /// `USING (k, …)`: the columns are compared and stand once, first.
+    fn using(&mut self, kind: JoinKind, sides: [Tree; 2], names: &[&Ident], place: Option<Place>) -> Result<Tree> {
+        if kind == JoinKind::Full {
+            return Err(Error::unsupported("a FULL JOIN with USING")
+                .help("write ON l.k = r.k, and COALESCE(l.k, r.k) in SELECT"));
+        }
+        let mut pairs = Vec::with_capacity(names.len());
+        for name in names {
+            pairs.push([sides[0].scope().find(name)?, sides[1].scope().find(name)?]);
+        }
+        let mut branch = self.branch(kind, sides, place);
+        let width = branch.columns[0].len();
+        let above = |side: usize, id: ColumnId| {
+            let at = branch.columns[side].iter().position(|(_, below)| *below == id);
+            at.map_or(0, |at| at + side * width)
+        };
+        let places: Vec<[usize; 2]> = pairs.iter().map(|[l, r]| [above(0, *l), above(1, *r)]).collect();
+        // Of two columns the one that is never padded.
+        let of = usize::from(kind == JoinKind::Right);
+        let mut merged: Vec<Named> = places.iter().map(|place| branch.scope.columns[place[of]].clone()).collect();
+        let scope = std::mem::take(&mut branch.scope).columns.into_iter().enumerate();
+        let rest = scope.filter(|(at, _)| !places.iter().flatten().any(|place| place == at));
+        merged.extend(rest.map(|(_, column)| column));
+        branch.scope = Scope { columns: merged };
+        for [left, right] in pairs {
+            let condition = resolve::binary("=", self.arena.expr(left), self.arena.expr(right))?;
+            branch.attach(condition, false);
+        }
+        Ok(Tree::Join(Box::new(branch)))
+    }
+
+    /// A join without conditions. The columns of a side that may be padded become others, which may be NULL.
+    pub(super) fn branch(&mut self, kind: JoinKind, sides: [Tree; 2], place: Option<Place>) -> Branch {
+        let mut scope = Scope::default();
+        let mut columns = [Vec::new(), Vec::new()];
+        for (side, tree) in sides.iter().enumerate() {
+            for named in &tree.scope().columns {
+                let mut above = named.id;
+                if kind.pads(side) {
+                    let data_type = self.arena.columns[named.id].data_type.kind.clone().nullable();
+                    above = self.arena.add(self.arena.columns[named.id].name.clone(), data_type, false);
+                }
+                columns[side].push((above, named.id));
+                scope.columns.push(Named { id: above, ..named.clone() });
+            }
+        }
+        Branch { kind, sides, columns, conditions: Vec::new(), scope, place }
+    }
+
+    /// The relation that a tree is, when all conditions are in it.
+    pub(super) fn assemble(&mut self, tree: Tree) -> Result<Relation> {
+        let branch = match tree {
+            Tree::Leaf(relation, conditions) => {
+                return match conjunction(conditions)? {
+                    Some(condition) => self.filter(relation, condition),
+                    None => Ok(relation),
+                };
+            }
+            Tree::Join(branch) => *branch,
+        };
+        let Branch { kind, sides: [left, right], columns, conditions, scope, place } = branch;
+        let inputs = [self.assemble(left)?.rel, self.assemble(right)?.rel];
+        let placed = |error: Error| match place {
+            Some(place) => error.at_place(place),
+            None => error,
+        };
+        let rel = self.settle(kind, inputs, columns, conditions).map_err(placed)?;
+        Ok(Relation { rel, scope })
+    }
+
+    /// Finds out what a join compares, and so what kind of join it is.
+    pub(super) fn settle(
+        &mut self,
+        kind: JoinKind,
+        inputs: [Rel; 2],
+        columns: [Vec<(ColumnId, ColumnId)>; 2],
+        conditions: Vec<Expr>,
+    ) -> Result<Rel> {
+        let left = |id: ColumnId| columns[0].iter().any(|(_, below)| *below == id);
+        let (mut equalities, mut rest) = (Vec::new(), Vec::new());
+        for condition in conditions {
+            match Equality::of(&condition, &left) {
+                Some(equality) => equalities.push(equality),
+                None => rest.push(condition),
+            }
+        }
+        let windows = self.common_windows(&equalities);
+        match windows {
+            Some([left, right]) => {
+                equalities.retain(|equality| {
+                    let roles = self.roles(equality);
+                    !matches!(roles, Some(([(l, Role::Start | Role::End), (r, _)], true)) if (l, r) == (left, right))
+                });
+                self.join_windows(kind, [left, right], &columns);
+            }
+            None => self.refuse_regular(kind, &inputs, &equalities, &rest)?,
+        }
+        if windows.is_none() {
+            // Rows come without an order of time from here on.
+            for (above, _) in columns.iter().flatten() {
+                self.arena.columns[*above].rowtime = false;
+                self.arena.columns[*above].window = None;
+            }
+        }
+        let condition = conjunction(rest)?;
+        Ok(Rel::Join(Box::new(Join { kind, inputs, windows, keys: equalities, condition, columns })))
+    }
+
+    /// The windows of both sides and the parts that are compared, if it is window columns that are compared, and whether
+    /// they are the same part.
+    fn roles(&self, equality: &Equality) -> Option<([(WindowId, Role); 2], bool)> {
+        let role = |expr: &Expr| match expr {
+            Expr::Column { index, .. } => self.arena.columns[*index].window,
+            _ => None,
+        };
+        let [left, right] = &equality.sides;
+        let (left, right) = (role(left)?, role(right)?);
+        Some(([left, right], left.1 == right.1))
+    }
+
+    /// The windows of the two sides whose starts and ends are compared, if they are cut alike.
+    fn common_windows(&self, equalities: &[Equality]) -> Option<[WindowId; 2]> {
+        let roles: Vec<_> = equalities.iter().filter_map(|equality| self.roles(equality)).collect();
+        let same = |wanted: Role| {
+            let roles = roles.iter().filter(move |(roles, same)| *same && roles[0].1 == wanted);
+            roles.map(|(roles, _)| [roles[0].0, roles[1].0])
+        };
+        same(Role::Start).find(|windows| same(Role::End).any(|other| other == *windows) && self.cut_alike(*windows))
+    }
+
+    fn cut_alike(&self, windows: [WindowId; 2]) -> bool {
+        let [a, b] = windows.map(|id| &self.arena.windows[id]);
+        a.function == b.function && a.time_type.kind == b.time_type.kind
+    }
+
+    /// The window that rows carry above a window join: that of both sides, as far as they are not padded.
+    fn join_windows(&mut self, kind: JoinKind, windows: [WindowId; 2], columns: &[Vec<(ColumnId, ColumnId)>; 2]) {
+        let id = self.arena.windows.len();
+        let mut parts = Vec::new();
+        let visible = if kind.has_pairs() { 2 } else { 1 };
+        for side in (0..visible).filter(|&side| !kind.pads(side)) {
+            for (above, below) in &columns[side] {
+                let Some((window, role)) = self.arena.columns[*below].window else { continue };
+                if window == windows[side] {
+                    parts.push((*above, role));
+                }
+            }
+            for (above, below) in &columns[side] {
+                self.arena.columns[*above].rowtime = self.arena.columns[*below].rowtime;
+            }
+        }
+        let find = |role: Role| parts.iter().find(|(_, other)| *other == role).map(|(above, _)| *above);
+        let (Some(start), Some(end)) = (find(Role::Start), find(Role::End)) else { return };
+        let window =
+            Window { start, end, time: find(Role::Time), partition: None, ..self.arena.windows[windows[0]].clone() };
+        self.arena.windows.push(window);
+        for (above, role) in parts {
+            self.arena.columns[above].window = Some((id, role));
+        }
+    }
+
+    /// A join without windows keeps all rows for good. Flink updates what an outer or anti join has given already.
+    fn refuse_regular(&mut self, kind: JoinKind, inputs: &[Rel; 2], keys: &[Equality], rest: &[Expr]) -> Result<()> {
+        let time = |expr: &Expr| columns_of(expr).into_iter().any(|id| self.arena.columns[id].rowtime);
+        let equal = keys.iter().any(|key| key.sides.iter().all(time));
+        if equal
+            || super::conditions::bounds_time(rest, &|id| inputs[0].has(id, &self.arena), &|id| {
+                self.arena.columns[id].rowtime
+            })
+        {
+            return Err(Error::unsupported("an interval join (times of both sides are compared)")
+                .help("join windows of the two sides: compare window_start and window_end of window functions"));
+        }
+        let parts: Vec<_> = keys.iter().filter_map(|key| self.roles(key)).filter(|(_, same)| *same).collect();
+        let find = |role: Role| parts.iter().find(|(roles, _)| roles[0].1 == role);
+        let reason = match (find(Role::Start), find(Role::End)) {
+            (Some(_), None) => "it compares window_start alone; compare window_end too",
+            (None, Some(_)) => "it compares window_end alone; compare window_start too",
+            (Some(_), Some(_)) => {
+                "the windows of the two sides are not cut alike; use the same window function on both"
+            }
+            (None, None) => {
+                "join rows that carry windows, from window functions or their aggregates, and compare window_start \
+                 and window_end"
+            }
+        };
+        if !matches!(kind, JoinKind::Inner | JoinKind::Semi) {
+            let article = if kind == JoinKind::Anti { "an" } else { "a" };
+            let what =
+                format!("{article} {} join that is no window join (its results would be updated later)", kind.name());
+            return Err(Error::unsupported(what).help(reason));
+        }
+        if !parts.is_empty() {
+            let warning = format!("A join is no window join and keeps all rows of both sides: {reason}.");
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        Ok(())
+    }
+}

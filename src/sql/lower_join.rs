@@ -1,0 +1,86 @@
+//! Joins, from bound relations to plan nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::logical::{ColumnId, Join, columns_of};
+use super::lower::{Base, Inputs, Lowering};
+use crate::error::{Error, Result};
+use crate::plan::{JoinSpec, Node, StageSpec, WindowSpec};
+use crate::types::{Field, Schema};
+
+impl Lowering<'_> {
+    pub(super) fn join(&mut self, join: &Join, needed: &BTreeSet<ColumnId>) -> Result<Base> {
+        let mut inputs = [Inputs::default(), Inputs::default()];
+        let mut keys = [Vec::new(), Vec::new()];
+        for key in &join.keys {
+            for (side, expr) in key.sides.iter().enumerate() {
+                keys[side].push(inputs[side].add(expr, self.name_of(expr, "key")));
+            }
+        }
+        let windows = join.windows.map(|windows| {
+            [0, 1].map(|side| {
+                let window = &self.arena.windows[windows[side]];
+                let mut add = |id: ColumnId| self.add(&mut inputs[side], id);
+                WindowSpec::Attached { start: add(window.start), end: add(window.end) }
+            })
+        });
+        let mut places: BTreeMap<ColumnId, (usize, usize)> = BTreeMap::new();
+        for id in join.condition.iter().flat_map(columns_of) {
+            let (side, id) = join.input_of(id, self.arena).ok_or_else(|| self.lost(id))?;
+            places.insert(id, (side, self.add(&mut inputs[side], id)));
+        }
+        let mut columns: Vec<(ColumnId, (usize, usize))> = Vec::new();
+        for &above in needed {
+            let (side, below) = join.below(above, self.arena).ok_or_else(|| self.lost(above))?;
+            columns.push((above, (side, self.add(&mut inputs[side], below))));
+        }
+        if columns.is_empty() {
+            // A batch without columns has no rows to count.
+            let (above, below) = *join.columns[0].first().ok_or_else(|| Error::internal("a join of no columns"))?;
+            columns.push((above, (0, self.add(&mut inputs[0], below))));
+        }
+        for (side, input) in inputs.iter_mut().enumerate() {
+            if let (true, Some((_, below))) = (input.exprs.is_empty(), join.columns[side].first()) {
+                self.add(input, *below);
+            }
+        }
+        let width = inputs[0].exprs.len();
+        let place = |(side, at): (usize, usize)| side * width + at;
+        let condition = join.condition.clone().map(|mut condition| {
+            condition.map_columns(&|id| places.get(&id).map_or(0, |&at| place(at)));
+            condition
+        });
+        let fields = columns.iter().map(|(id, _)| {
+            let column = &self.arena.columns[*id];
+            Field::new(&column.name, column.data_type.clone())
+        });
+        let schema = Schema::new(fields.collect());
+        let [left, right] = &inputs;
+        let left = self.lower(&join.inputs[0], &left.exprs, &left.names)?;
+        let right = self.lower(&join.inputs[1], &right.exprs, &right.names)?;
+        let zone = join.windows.and_then(|[window, _]| self.zone(&self.arena.windows[window].time_type.kind));
+        let spec = JoinSpec {
+            kind: join.kind,
+            windows,
+            zone,
+            keys,
+            null_meets_null: join.keys.iter().map(|key| key.null_meets_null).collect(),
+            condition,
+            inputs: [left.schema().clone(), right.schema().clone()],
+            output: columns.iter().map(|(_, at)| place(*at)).collect(),
+            schema,
+            ordered: self.ordered,
+        };
+        let node = Node::Stage { inputs: vec![left, right], spec: Box::new(StageSpec::Join(spec)) };
+        let positions = columns.iter().enumerate().map(|(position, (id, _))| (*id, position)).collect();
+        Ok(Base { node, positions })
+    }
+
+    fn add(&self, inputs: &mut Inputs, id: ColumnId) -> usize {
+        inputs.add(&self.arena.expr(id), self.arena.columns[id].name.clone())
+    }
+
+    fn lost(&self, id: ColumnId) -> Error {
+        Error::internal(format!("no side of a join has the column {}", self.arena.columns[id].name))
+    }
+}
