@@ -188,6 +188,9 @@ pub struct WindowAggregateSpec {
     /// Give the rows of a window in the order of their key hashes, so that the output does not
     /// depend on the number of shards.
     pub ordered: bool,
+    /// Put the windows of HOP together from their oldest part to the newest, as legacy group windows do; else the other
+    /// way round. It decides the order of values and how sums of floats are rounded.
+    pub oldest_first: bool,
 }
 
 /// Where the rows go.

@@ -49,6 +49,8 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
+    /// Of a GROUP BY TUMBLE(…), not of a window function.
+    pub legacy: bool,
 }
 
 /// All columns and windows of a statement.

@@ -291,6 +291,7 @@ impl Lowering<'_> {
             input: input.schema().clone(),
             schema: Schema::new(fields.collect()),
             ordered: self.ordered,
+            oldest_first: window.legacy,
         };
         let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Aggregate(spec)) };
         Ok(Base { node, positions: positions(&columns) })
