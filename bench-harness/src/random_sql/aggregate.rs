@@ -40,9 +40,9 @@ fn plain(draw: &mut Draw, values: &[Column], place: Place) -> Column {
     let number = expression::number(draw, values);
     let Some(number) = number else { return count(format!("COUNT({})", any.name)) };
     let x = &number.name;
-    let of_number = |function: &str| Column::new(format!("{function}({x})"), number.sql_type);
+    let of_number = |function: &str| Column { name: format!("{function}({x})"), ..number.clone() };
     let widened = |function: &str, scale: u8| match number.sql_type {
-        Type::Decimal(_, own) => Column::new(format!("{function}({x})"), Type::Decimal(38, own.max(scale))),
+        Type::Decimal(_, own) => Column { sql_type: Type::Decimal(38, own.max(scale)), ..of_number(function) },
         _ => of_number(function),
     };
     match draw.between(0, 14) {
@@ -51,10 +51,11 @@ fn plain(draw: &mut Draw, values: &[Column], place: Place) -> Column {
         3 | 4 => count(format!("COUNT(DISTINCT {})", any.name)),
         5 | 6 => widened("SUM", 0),
         7 | 8 => widened("AVG", 6),
-        9 => Column::new(format!("MIN({})", any.name), any.sql_type),
-        10 => Column::new(format!("MAX({})", any.name), any.sql_type),
+        9 => Column { name: format!("MIN({})", any.name), ..any },
+        10 => Column { name: format!("MAX({})", any.name), ..any },
         11 if place != Place::Merged => widened_distinct(&number),
         12 if place != Place::Over => widened(draw.pick::<&str>(&["STDDEV_POP", "VAR_POP"]), 6),
+        // where the argument is NOT NULL, Flink gives -1 for one row
         13 if place != Place::Over && number.nullable => widened(draw.pick::<&str>(&["STDDEV_SAMP", "VAR_SAMP"]), 6),
         _ => of_number(draw.pick::<&str>(&["MIN", "MAX"])),
     }

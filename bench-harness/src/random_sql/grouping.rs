@@ -35,6 +35,11 @@ impl Groups {
             let result = Column { name: alias, ..key.clone() };
             groups.keys.push((key.name, result));
         }
+        if fixed.is_none() && draw.chance(12) {
+            let key = expression::value(draw, &rows.values());
+            let result = Column { name: "e".to_string(), ..key.clone() };
+            groups.keys.push((key.name, result));
+        }
         for _ in 0..draw.between(1, 4) {
             groups.calls.push(aggregate::call(draw, rows, place));
         }
@@ -186,6 +191,16 @@ pub fn attached(script: &mut Script, rows: &Relation) -> Query {
     over(rows, &window, &groups, false, "z")
 }
 
+/// An aggregation over a view of rows with their windows.
+pub fn of_window_rows(script: &mut Script, rows: &Relation) -> Query {
+    let window = window::Sizes::draw(&mut script.draw, &script.clock).over(&mut script.draw, rows);
+    script.feature(window.feature);
+    let filter = expression::condition(&mut script.draw, &rows.values());
+    let text = format!("SELECT * FROM {}\nWHERE {filter}", window.text);
+    let view = script.view(Query { text, relation: Relation { ordered: false, ..rows.clone() } });
+    attached(script, &view)
+}
+
 /// The different keys of each window.
 pub fn distinct(script: &mut Script, rows: &Relation) -> Query {
     script.feature("distinct");
@@ -246,22 +261,17 @@ pub fn updating(script: &mut Script, rows: &Relation) -> Query {
     if script.draw.chance(25) { again(script, query) } else { query }
 }
 
-/// How often each first result occurs: its updates take rows back.
+/// Groups of the first result, whose updates take rows back.
 fn again(script: &mut Script, query: Query) -> Query {
     let values = query.relation.values();
     let Some(key) = values.iter().rfind(|c| c.sql_type.has_order() && c.sql_type != Type::Double) else { return query };
     let key = key.clone();
     let inner = script.view(query);
-    let calls = match expression::number(&mut script.draw, &inner.values()) {
-        Some(number) if number.sql_type == Type::Int => {
-            format!(", SUM({x}) AS z, MAX({x}) AS y", x = number.name)
-        }
-        _ => String::new(),
-    };
-    let text = format!("SELECT {k}, COUNT(*) AS often{calls}\nFROM {}\nGROUP BY {k}", inner.name, k = key.name);
+    let calls: Vec<Column> =
+        (0..script.draw.between(0, 3)).map(|_| aggregate::call(&mut script.draw, &inner, Place::Over)).collect();
+    let texts: String = calls.iter().enumerate().map(|(i, call)| format!(", {} AS z{i}", call.name)).collect();
+    let text = format!("SELECT {k}, COUNT(*) AS often{texts}\nFROM {}\nGROUP BY {k}", inner.name, k = key.name);
     let mut columns = vec![key, Column::new("often", Type::Bigint)];
-    if !calls.is_empty() {
-        columns.extend([Column::new("z", Type::Int), Column::new("y", Type::Int)]);
-    }
+    columns.extend(calls.into_iter().enumerate().map(|(i, call)| Column { name: format!("z{i}"), ..call }));
     Query { text, relation: Relation { columns, ..inner } }
 }

@@ -61,8 +61,11 @@ fn draw(seed: u64, number: u64) -> Script {
     match script.draw.between(0, 99) {
         0..=26 => {
             let rows = script.rows(true);
-            let with_time = script.draw.chance(20);
-            let query = grouping::windowed(&mut script, &rows, with_time, "a");
+            let query = match script.draw.between(0, 9) {
+                0 => grouping::of_window_rows(&mut script, &rows),
+                1 | 2 => grouping::windowed(&mut script, &rows, true, "a"),
+                _ => grouping::windowed(&mut script, &rows, false, "a"),
+            };
             script.insert(query);
         }
         27..=36 => cascade(&mut script),

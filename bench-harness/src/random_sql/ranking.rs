@@ -165,7 +165,7 @@ pub fn keep_one(script: &mut Script, rows: &Relation) -> Query {
     finish(rows, &["id", "k", "v"], &["window_start", "window_end"], None, text)
 }
 
-/// Aggregates over the rows before each row.
+/// Aggregates over the rows before each row, sometimes with windows after them.
 pub fn over(script: &mut Script, rows: &Relation) -> Query {
     script.feature("over");
     let time = rows.time.clone().unwrap_or_default();
@@ -189,10 +189,16 @@ pub fn over(script: &mut Script, rows: &Relation) -> Query {
     } else {
         String::new()
     };
-    let text = format!("SELECT id, k, v, {}\nFROM {}{filter}{tail}", texts.join(", "), rows.name);
-    let mut query = finish(rows, &["id", "k", "v"], &[], None, text);
+    let (texts, name) = (texts.join(", "), &rows.name);
+    let text = format!("SELECT id, k, v, {time}, {texts}\nFROM {name}{filter}{tail}");
+    let mut query = finish(rows, &["id", "k", "v"], &[], Some(&time), text);
     let results = calls.into_iter().enumerate().map(|(i, call)| Column { name: format!("a{i}"), ..call });
     query.relation.columns.extend(results);
+    if script.draw.chance(20) {
+        script.feature("window-after-over");
+        let rows = script.view(query);
+        return grouping::windowed(script, &rows, false, "z");
+    }
     query
 }
 
