@@ -42,6 +42,9 @@ impl Binder<'_> {
             return self.over(&name, function, window, context);
         }
         refuse_by_name(&name)?;
+        if name == "PROCTIME" && matches!(&function.args, FunctionArguments::List(list) if list.args.is_empty()) {
+            return resolve::function("CURRENT_ROW_TIMESTAMP", Vec::new());
+        }
         let empty = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
         let list = match &function.args {
             FunctionArguments::None => &empty,
@@ -160,9 +163,6 @@ fn refuse_by_name(name: &str) -> Result<()> {
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),
-        "PROCTIME" => {
-            Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
-        }
         "SOURCE_WATERMARK" => Error::unsupported(name),
         "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => Error::script(format!("{name} needs a window"))
             .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)")),

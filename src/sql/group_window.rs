@@ -5,6 +5,7 @@ use sqlparser::ast::{Expr as Ast, Function, FunctionArgumentList, FunctionArgume
 use super::binder::{Binder, Context, located};
 use super::function::{function_name, plain_argument};
 use super::logical::{ColumnId, Rel, Window, WindowId};
+use super::processing;
 use super::query::Relation;
 use super::scope::Scope;
 use super::window::group_window_spec;
@@ -122,7 +123,9 @@ impl Binder<'_> {
         };
         let boundary = Type::Timestamp(3).not_null();
         let [start, end] = ["window_start", "window_end"].map(|name| self.arena.add(name, boundary.clone(), false));
-        let last = self.arena.add("window_time", time_type.clone(), true);
+        let proctime = self.arena.columns[time].proctime;
+        let last = self.arena.add("window_time", time_type.clone(), !proctime);
+        self.arena.columns[last].proctime = proctime;
         let id = self.arena.windows.len();
         self.arena.windows.push(Window {
             function,
@@ -132,6 +135,7 @@ impl Binder<'_> {
             time_type,
             partition: None,
             legacy: true,
+            proctime,
         });
         let rel = Rel::Window { input: Box::new(input.rel), window: id, time };
         Ok((GroupWindow { name, time, sizes, id }, Relation { rel, scope: input.scope }))
@@ -143,11 +147,15 @@ impl Binder<'_> {
         if !window.legacy {
             return Ok(None);
         }
+        let proctime = window.proctime;
         let is_session = matches!(window.function, WindowSpec::Session { .. });
         let Some(emit) = self.settings.emit()? else { return Ok(None) };
         if is_session {
             return Err(Error::script("a SESSION in GROUP BY does not fire early or late, in Flink either")
                 .help("RESET 'table.exec.emit.early-fire.enabled' and 'table.exec.emit.late-fire.enabled'"));
+        }
+        if proctime {
+            return Err(processing::unsupported("early firing"));
         }
         if self.settings.emits_delayed() {
             let warning = "'table.exec.emit.early-fire.delay' and '….late-fire.delay' go by the clock, which does not \
@@ -185,7 +193,12 @@ impl Binder<'_> {
         let id = match part {
             "START" => window.start,
             "END" => window.end,
+            "ROWTIME" if window.proctime => {
+                return Err(Error::script("a window of processing time has no row time, in Flink either")
+                    .help(format!("take {}_PROCTIME", found.name)));
+            }
             "ROWTIME" => window.time.unwrap_or(window.end),
+            "PROCTIME" if window.proctime => window.time.unwrap_or(window.end),
             // Of a window of event time, as in Flink.
             _ => return Ok(Expr::literal(Scalar::Null, Type::TimestampLtz(3).nullable())),
         };
