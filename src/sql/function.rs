@@ -42,9 +42,6 @@ impl Binder<'_> {
             return self.over(&name, function, window, context);
         }
         refuse_by_name(&name)?;
-        if name == "PROCTIME" && matches!(&function.args, FunctionArguments::List(list) if list.args.is_empty()) {
-            return resolve::function("CURRENT_ROW_TIMESTAMP", Vec::new());
-        }
         let empty = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
         let list = match &function.args {
             FunctionArguments::None => &empty,

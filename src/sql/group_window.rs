@@ -19,7 +19,8 @@ use crate::types::Type;
 pub(super) struct GroupWindow {
     /// TUMBLE, HOP or SESSION.
     name: String,
-    time: ColumnId,
+    /// `None`: PROCTIME() itself.
+    time: Option<ColumnId>,
     /// The arguments behind the time column.
     sizes: Vec<Ast>,
     pub id: WindowId,
@@ -91,12 +92,16 @@ impl Binder<'_> {
     }
 
     /// The time column of a call and the arguments behind it.
-    fn window_arguments(&self, name: &str, function: &Function, scope: &Scope) -> Result<(ColumnId, Vec<Ast>)> {
+    fn window_arguments(&self, name: &str, function: &Function, scope: &Scope) -> Result<(Option<ColumnId>, Vec<Ast>)> {
         let args = list(function).iter().map(|arg| plain_argument(name, arg)).collect::<Result<Vec<_>>>()?;
         let Some((first, sizes)) = args.split_first() else {
             return Err(Error::script(format!("{name} in GROUP BY takes a time column and an interval"))
                 .help("write TUMBLE(ts, INTERVAL '1' MINUTE)"));
         };
+        let sizes = sizes.iter().map(|&ast| ast.clone()).collect();
+        if processing::is_call(first) {
+            return Ok((None, sizes));
+        }
         let Some(time) = self.plain_column(first, scope) else {
             if let Ast::Identifier(name) = first {
                 scope.find(name)?;
@@ -104,17 +109,21 @@ impl Binder<'_> {
             let error = Error::unsupported(format!("{name} over an expression"));
             return Err(located(error.help("name the column with the WATERMARK itself"), first));
         };
-        Ok((time, sizes.iter().map(|&ast| ast.clone()).collect()))
+        Ok((Some(time), sizes))
     }
 
     /// Cuts windows over the rows of `input`.
     fn cut(
         &mut self,
         name: String,
-        (time, sizes): (ColumnId, Vec<Ast>),
-        input: Relation,
+        (written, sizes): (Option<ColumnId>, Vec<Ast>),
+        mut input: Relation,
         ast: &Ast,
     ) -> Result<(GroupWindow, Relation)> {
+        let time = match written {
+            Some(time) => time,
+            None => self.add_proctime(&mut input)?,
+        };
         self.check_group_time(&name, time, &input).map_err(|error| located(error, ast))?;
         let function = group_window_spec(&name, &sizes).map_err(|error| located(error, ast))?;
         let time_type = match self.arena.columns[time].data_type.kind {
@@ -138,7 +147,7 @@ impl Binder<'_> {
             proctime,
         });
         let rel = Rel::Window { input: Box::new(input.rel), window: id, time };
-        Ok((GroupWindow { name, time, sizes, id }, Relation { rel, scope: input.scope }))
+        Ok((GroupWindow { name, time: written, sizes, id }, Relation { rel, scope: input.scope }))
     }
 
     /// When the results of a window in GROUP BY change, and the column that says how.
@@ -179,7 +188,10 @@ impl Binder<'_> {
         let args = list.args.iter().map(|arg| plain_argument(name, arg)).collect::<Result<Vec<_>>>()?;
         let called = args.split_first().and_then(|(first, sizes)| {
             let sizes: Vec<Ast> = sizes.iter().map(|&ast| ast.clone()).collect();
-            Some((self.plain_column(first, context.scope)?, sizes))
+            match self.plain_column(first, context.scope) {
+                Some(time) => Some((Some(time), sizes)),
+                None => processing::is_call(first).then_some((None, sizes)),
+            }
         });
         let found = found.filter(|found| called.is_some_and(|(time, sizes)| found.is_called(window, time, &sizes)));
         let Some(found) = found else {
@@ -208,7 +220,7 @@ impl Binder<'_> {
 
 impl GroupWindow {
     /// Intervals must be written alike, as in Flink: INTERVAL '60' SECOND is not INTERVAL '1' MINUTE.
-    fn is_called(&self, name: &str, time: ColumnId, sizes: &[Ast]) -> bool {
+    fn is_called(&self, name: &str, time: Option<ColumnId>, sizes: &[Ast]) -> bool {
         self.name == name && self.time == time && self.sizes == sizes
     }
 }

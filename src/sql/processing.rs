@@ -4,7 +4,8 @@ use sqlparser::ast::Expr as Ast;
 
 use super::binder::Binder;
 use super::function::function_name;
-use super::logical::{Rel, WindowId};
+use super::logical::{ColumnId, Rel, WindowId};
+use super::query::Relation;
 use crate::error::{Error, Result};
 use crate::expr::resolve;
 use crate::plan::{Node, SourceSpec};
@@ -19,6 +20,16 @@ pub(super) fn is_call(ast: &Ast) -> bool {
 }
 
 impl Binder<'_> {
+    /// A column of PROCTIME() beside those of a relation, which sees no name of it.
+    pub(super) fn add_proctime(&mut self, input: &mut Relation) -> Result<ColumnId> {
+        let expr = resolve::function("PROCTIME", Vec::new())?;
+        let id = self.arena.add("proctime", expr.data_type().clone(), false);
+        self.arena.columns[id].proctime = true;
+        let below = std::mem::replace(&mut input.rel, Rel::OneRow);
+        input.rel = Rel::Project { input: Box::new(below), defined: vec![(id, expr)] };
+        Ok(id)
+    }
+
     /// Says that windows of processing time which are open at the end give no results.
     pub(super) fn warn_of_open_windows(&mut self, window: WindowId) {
         let warning = "windows of processing time end by the clock and are not flushed at the end of the input, as in \
