@@ -5,6 +5,7 @@
 mod files;
 
 mod datagen;
+mod emitting;
 mod group;
 mod join;
 mod nexmark;
@@ -20,6 +21,7 @@ pub use crate::options::{Config, Options, Quarantine};
 pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
+pub use emitting::{EmitSpec, EmittingAggregateSpec};
 pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,

@@ -95,7 +95,7 @@ impl Binder<'_> {
         let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &computed));
         let ranks = ranks.collect::<Result<Vec<_>>>()?;
         overs.check_ranks(&ranks)?;
-        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place));
+        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place))?;
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
@@ -220,12 +220,16 @@ impl Binder<'_> {
         (keys, set): (Vec<(ColumnId, Expr)>, Option<ColumnId>),
         calls: Vec<Call>,
         (parts, place): (&[(WindowId, Role)], Option<Place>),
-    ) -> Rel {
+    ) -> Result<Rel> {
         match (window, output) {
             (Some(window), Some(output)) => {
-                Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls }))
+                let changes = self.emit_changes(window).map_err(|error| match place {
+                    Some(place) => error.at_place(place),
+                    None => error,
+                })?;
+                Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls, changes })))
             }
-            _ => self.group_aggregate(input, keys, calls, (parts, place)),
+            _ => Ok(self.group_aggregate(input, keys, calls, (parts, place))),
         }
     }
 
@@ -434,7 +438,7 @@ impl Binder<'_> {
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
         let parts = self.window_parts(&groups);
-        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place));
+        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place))?;
         Ok(Relation { rel, scope: Scope { columns } })
     }
 }

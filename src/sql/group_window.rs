@@ -10,6 +10,7 @@ use super::scope::Scope;
 use super::window::group_window_spec;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar};
+use crate::plan::{EmitSpec, WindowSpec};
 use crate::types::Type;
 
 /// The window of a GROUP BY, as it was written there.
@@ -134,6 +135,28 @@ impl Binder<'_> {
         });
         let rel = Rel::Window { input: Box::new(input.rel), window: id, time };
         Ok((GroupWindow { name, time, sizes, id }, Relation { rel, scope: input.scope }))
+    }
+
+    /// When the results of a window in GROUP BY change, and the column that says how.
+    pub(super) fn emit_changes(&mut self, window: WindowId) -> Result<Option<(EmitSpec, ColumnId)>> {
+        let window = &self.arena.windows[window];
+        if !window.legacy {
+            return Ok(None);
+        }
+        let is_session = matches!(window.function, WindowSpec::Session { .. });
+        let Some(emit) = self.settings.emit()? else { return Ok(None) };
+        if is_session {
+            return Err(Error::script("a SESSION in GROUP BY does not fire early or late, in Flink either")
+                .help("RESET 'table.exec.emit.early-fire.enabled' and 'table.exec.emit.late-fire.enabled'"));
+        }
+        if self.settings.emits_delayed() {
+            let warning = "'table.exec.emit.early-fire.delay' and '….late-fire.delay' go by the clock, which does not \
+                           pass while files are read: windows fire at their end only; '0 ms' fires at every row.";
+            if !self.warnings.iter().any(|known| known == warning) {
+                self.warnings.push(warning.to_string());
+            }
+        }
+        Ok(Some((emit, self.kind_column())))
     }
 
     /// What TUMBLE_START and the like tell of the window in GROUP BY.

@@ -12,7 +12,7 @@ use super::rank::Rank;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
-use crate::plan::{Frame, JoinKind, OverFunction, WindowSpec};
+use crate::plan::{EmitSpec, Frame, JoinKind, OverFunction, WindowSpec};
 use crate::types::DataType;
 
 pub(super) type ColumnId = usize;
@@ -179,6 +179,8 @@ pub(super) struct Aggregate {
     /// The key that is the number of the grouping set.
     pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
+    /// When results change, and what each row does to them.
+    pub changes: Option<(EmitSpec, ColumnId)>,
 }
 
 /// An aggregation without a window, whose results change. Only its own columns are visible above it.
@@ -255,7 +257,8 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Over(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Over(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Aggregate(aggregate) => aggregate.changes.map(|(_, kind)| kind),
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Expand { input, .. }
