@@ -66,7 +66,7 @@ fn parts(ast: &Ast) -> Vec<&Ast> {
 
 impl Binder<'_> {
     /// The rows that FROM and WHERE give.
-    pub(super) fn from_where(&mut self, select: &Select) -> Result<Relation> {
+    pub(super) fn filtered_tables(&mut self, select: &Select) -> Result<Relation> {
         let mut tree = self.tables(select)?;
         let mut memberships = Vec::new();
         let mut above = Vec::new();

@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod function;
 mod group;
+mod group_window;
 mod grouping;
 mod inquiry;
 mod interval;

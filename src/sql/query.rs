@@ -252,7 +252,7 @@ impl Binder<'_> {
 
     fn select(&mut self, select: &Select) -> Result<Relation> {
         self.refuse_clauses(select)?;
-        let input = self.from_where(select)?;
+        let input = self.filtered_tables(select)?;
         let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else {
             return Err(Error::script("GROUP BY ALL is not Flink's").help("name the columns to group by"));
         };

@@ -149,7 +149,7 @@ impl Accumulator for Distinct {
         self.inner.reset(groups);
         // A rebuild only saves memory; it cannot fail for keys that were encoded before.
         if let Ok(Some(kept)) = self.sets.collect() {
-            let before = std::mem::replace(&mut self.live, ArenaVec::new());
+            let before = std::mem::take(&mut self.live);
             let kept = kept.iter().filter_map(|&entry| before.as_slice().get(entry as usize));
             kept.for_each(|&live| self.live.push(live));
         }

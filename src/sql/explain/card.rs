@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::keeps::keeps;
-use super::words::{FIRM, column, duration, slices, source, watermark_rule, windows};
+use super::words::{FIRM, column, duration, emits, slices, source, watermark_rule, windows};
 use crate::expr::eval::{Function, Time};
 use crate::expr::{Expr, Scalar};
 use crate::plan::{Config, Node, Pipeline, ScanSpec, StageSpec, WatermarkSpec, WindowSpec};
@@ -64,6 +64,7 @@ fn entry(text: &mut String, name: &str, content: &str) {
 fn title(spec: &StageSpec) -> &'static str {
     match spec {
         StageSpec::Aggregate(_) => "WindowAggregate",
+        StageSpec::Emitting(_) => "WindowAggregate, with results that change",
         StageSpec::Over(_) => "Over",
         StageSpec::Rank(_) => "WindowTopN",
         StageSpec::SessionRows(_) => "SessionRows",
@@ -113,14 +114,9 @@ fn cut(spec: &StageSpec) -> String {
     };
     match spec {
         StageSpec::Aggregate(spec) => {
-            let slices = match spec.window {
-                WindowSpec::Hop { .. } | WindowSpec::Cumulate { .. } => {
-                    format!("; in slices of {}", slices(&spec.window))
-                }
-                _ => String::new(),
-            };
-            format!("{}{slices}", zoned(&spec.window, &spec.input, &spec.zone))
+            format!("{}{}", zoned(&spec.window, &spec.input, &spec.zone), in_slices(&spec.window))
         }
+        StageSpec::Emitting(spec) => zoned(&spec.aggregate.window, &spec.aggregate.input, &spec.aggregate.zone),
         StageSpec::Rank(spec) => zoned(&spec.window, &spec.input, &spec.zone),
         StageSpec::SessionRows(spec) => zoned(&spec.window, &spec.input, &spec.zone),
         StageSpec::Join(spec) => match &spec.windows {
@@ -131,9 +127,17 @@ fn cut(spec: &StageSpec) -> String {
     }
 }
 
+fn in_slices(window: &WindowSpec) -> String {
+    match window {
+        WindowSpec::Hop { .. } | WindowSpec::Cumulate { .. } => format!("; in slices of {}", slices(window)),
+        _ => String::new(),
+    }
+}
+
 fn time(spec: &StageSpec) -> Option<String> {
     let (input, time) = match spec {
         StageSpec::Aggregate(spec) => (&spec.input, spec.time),
+        StageSpec::Emitting(spec) => (&spec.aggregate.input, spec.aggregate.time),
         StageSpec::Over(spec) => (&spec.input, spec.time),
         StageSpec::SessionRows(spec) => (&spec.input, spec.time),
         StageSpec::KeepFirst(spec) => (&spec.input, spec.time),
@@ -205,6 +209,9 @@ fn gives(spec: &StageSpec, inputs: &[Node]) -> String {
     match spec {
         StageSpec::Aggregate(_) => {
             "each result once (append), when the watermark passes the end of its window".to_string()
+        }
+        StageSpec::Emitting(emitting) => {
+            format!("changes of a result (changelog: +I, -U, +U), {}", emits(emitting.emit))
         }
         StageSpec::Rank(_) => "rows once (append), when the watermark passes the end of their window".to_string(),
         StageSpec::SessionRows(_) => {

@@ -3,21 +3,20 @@
 use super::bytes::{Bytes, accumulator, key, row};
 use super::words::{aggregate_call, duration, source};
 use crate::aggregate::AggregateCall;
-use crate::plan::{Frame, JoinSpec, Node, OverSpec, StageSpec, WindowSpec};
+use crate::plan::{Frame, JoinSpec, Node, OverSpec, StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What the operator keeps, in words, and what one piece of it takes.
 pub(super) fn keeps(spec: &StageSpec, inputs: &[Node]) -> String {
     let Some(input) = inputs.first() else { return String::new() };
     match spec {
-        StageSpec::Aggregate(spec) => {
-            let piece = match spec.window {
-                WindowSpec::Session { .. } => "open session",
-                WindowSpec::Hop { .. } | WindowSpec::Cumulate { .. } => "slice of open windows",
-                WindowSpec::Tumble { .. } | WindowSpec::Attached { .. } => "open window",
+        StageSpec::Aggregate(spec) => aggregate(spec, input),
+        StageSpec::Emitting(spec) => {
+            let longer = match spec.emit.late_ms {
+                0 => String::new(),
+                late_ms => format!(", {} longer than it lasts", duration(late_ms)),
             };
-            let held = accumulators(&spec.aggregates, input, false);
-            format!("for each {}{piece}: {held}", key_and(&spec.keys, &spec.input))
+            groups("open window", &longer, &spec.aggregate, input)
         }
         StageSpec::Group(spec) => {
             let held = accumulators(&spec.aggregates, input, spec.kind.is_some());
@@ -42,6 +41,20 @@ pub(super) fn keeps(spec: &StageSpec, inputs: &[Node]) -> String {
         }
         StageSpec::Join(spec) => join(spec),
     }
+}
+
+fn aggregate(spec: &WindowAggregateSpec, input: &Node) -> String {
+    let piece = match spec.window {
+        WindowSpec::Session { .. } => "open session",
+        WindowSpec::Hop { .. } | WindowSpec::Cumulate { .. } => "slice of open windows",
+        WindowSpec::Tumble { .. } | WindowSpec::Attached { .. } => "open window",
+    };
+    groups(piece, "", spec, input)
+}
+
+fn groups(piece: &str, longer: &str, spec: &WindowAggregateSpec, input: &Node) -> String {
+    let held = accumulators(&spec.aggregates, input, false);
+    format!("for each {}{piece}{longer}: {held}", key_and(&spec.keys, &spec.input))
 }
 
 /// "key (20 B and text) and ", nothing without keys.

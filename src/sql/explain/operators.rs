@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::words::{aggregate_call, column, duration, slices, source, watermark_rule, windows};
+use super::words::{aggregate_call, column, duration, emits, slices, source, watermark_rule, windows};
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::plan::{
@@ -63,6 +63,10 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Emitting(spec) => {
+                aggregate(text, depth, &inputs[0], &spec.aggregate, config);
+                line(text, depth + 1, &format!("results: {}", emits(spec.emit)));
+            }
             StageSpec::Over(spec) => over(text, depth, &inputs[0], spec, config),
             StageSpec::Rank(spec) => rank(text, depth, &inputs[0], spec, config),
             StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),

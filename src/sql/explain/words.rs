@@ -1,8 +1,9 @@
 //! How parts of a plan are put into words.
 
 use crate::aggregate::{AggregateCall, Setting};
-use crate::plan::{Config, Node, WindowSpec};
+use crate::plan::{Config, EmitSpec, Node, WindowSpec};
 use crate::sql::render;
+use crate::time::Grid;
 use crate::types::Schema;
 
 /// A space at which no line ends. It is a plain one where the text is put out.
@@ -72,7 +73,8 @@ pub(super) fn slices(window: &WindowSpec) -> String {
     match window {
         WindowSpec::Tumble { size_ms, .. } => duration(*size_ms),
         WindowSpec::Hop { slide_ms, size_ms, .. } => {
-            format!("{}, {} to a window", duration(*slide_ms), size_ms / slide_ms)
+            let slice = Grid::sliding(*size_ms, *slide_ms, 0).slice;
+            format!("{}, {} to a window", duration(slice), size_ms / slice)
         }
         WindowSpec::Cumulate { step_ms, size_ms, .. } => {
             format!("{}, up to {} to a window", duration(*step_ms), size_ms / step_ms)
@@ -88,5 +90,14 @@ pub(super) fn duration(milliseconds: i64) -> String {
     match units.into_iter().find(|(unit, _)| milliseconds != 0 && milliseconds % unit == 0) {
         Some((unit, name)) => format!("{} {name}", milliseconds / unit),
         None => format!("{milliseconds} ms"),
+    }
+}
+
+/// When windows give results.
+pub(super) fn emits(emit: EmitSpec) -> String {
+    let first = if emit.early { "at every row" } else { "at the end of the window" };
+    match emit.late_ms {
+        0 => first.to_string(),
+        late_ms => format!("{first}, and for rows up to {} late", duration(late_ms)),
     }
 }

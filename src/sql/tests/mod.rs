@@ -2,6 +2,7 @@
 
 mod cards;
 mod cases;
+mod joins;
 mod plans;
 mod refusals;
 mod soup;

@@ -1,0 +1,30 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  k STRING, ts TIMESTAMP(3), v INT,
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv',
+  'csv.null-literal' = ''
+);
+
+CREATE TABLE results (
+  k STRING, n BIGINT
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'debezium-json'
+);
+
+INSERT INTO results
+SELECT k, SUM(n) FROM (
+  SELECT k, n FROM (SELECT k, COUNT(*) AS n, SUM(v) AS s FROM src GROUP BY k)
+  UNION ALL
+  SELECT k, CAST(v AS BIGINT) FROM src
+  UNION
+  SELECT k, n FROM (SELECT k, COUNT(*) AS n, SUM(v) AS s FROM src GROUP BY k))
+GROUP BY k;
