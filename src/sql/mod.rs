@@ -12,7 +12,6 @@ mod dialect;
 mod digits;
 mod exists;
 mod explain;
-mod explain_join;
 mod files;
 mod function;
 mod group;
