@@ -18,10 +18,11 @@ pub enum Place {
 /// A call: its text stands in `name`.
 pub fn call(draw: &mut Draw, rows: &Relation, place: Place) -> Column {
     let values = rows.values();
-    if place != Place::Over && draw.chance(25) {
-        if let Some(call) = collecting(draw, rows, place) {
-            return call;
-        }
+    if place != Place::Over
+        && draw.chance(25)
+        && let Some(call) = collecting(draw, rows, place)
+    {
+        return call;
     }
     let call = plain(draw, &values, place);
     if place != Place::Over && draw.chance(20) {
@@ -39,9 +40,9 @@ fn plain(draw: &mut Draw, values: &[Column], place: Place) -> Column {
     let number = expression::number(draw, values);
     let Some(number) = number else { return count(format!("COUNT({})", any.name)) };
     let x = &number.name;
-    let of_number = |function: &str| Column::new(format!("{function}({x})"), number.sql_type);
+    let of_number = |function: &str| Column { name: format!("{function}({x})"), ..number.clone() };
     let widened = |function: &str, scale: u8| match number.sql_type {
-        Type::Decimal(_, own) => Column::new(format!("{function}({x})"), Type::Decimal(38, own.max(scale))),
+        Type::Decimal(_, own) => Column { sql_type: Type::Decimal(38, own.max(scale)), ..of_number(function) },
         _ => of_number(function),
     };
     match draw.between(0, 14) {
@@ -50,12 +51,13 @@ fn plain(draw: &mut Draw, values: &[Column], place: Place) -> Column {
         3 | 4 => count(format!("COUNT(DISTINCT {})", any.name)),
         5 | 6 => widened("SUM", 0),
         7 | 8 => widened("AVG", 6),
-        9 => Column::new(format!("MIN({})", any.name), any.sql_type),
-        10 => Column::new(format!("MAX({})", any.name), any.sql_type),
+        9 => Column { name: format!("MIN({})", any.name), ..any },
+        10 => Column { name: format!("MAX({})", any.name), ..any },
         11 if place != Place::Merged => widened_distinct(&number),
-        12 if place != Place::Over => widened(*draw.pick(&["STDDEV_POP", "VAR_POP"]), 6),
-        13 if place != Place::Over && number.nullable => widened(*draw.pick(&["STDDEV_SAMP", "VAR_SAMP"]), 6),
-        _ => of_number(*draw.pick(&["MIN", "MAX"])),
+        12 if place != Place::Over => widened(draw.pick::<&str>(&["STDDEV_POP", "VAR_POP"]), 6),
+        // where the argument is NOT NULL, Flink gives -1 for one row
+        13 if place != Place::Over && number.nullable => widened(draw.pick::<&str>(&["STDDEV_SAMP", "VAR_SAMP"]), 6),
+        _ => of_number(draw.pick::<&str>(&["MIN", "MAX"])),
     }
 }
 

@@ -35,6 +35,11 @@ impl Groups {
             let result = Column { name: alias, ..key.clone() };
             groups.keys.push((key.name, result));
         }
+        if fixed.is_none() && draw.chance(12) {
+            let key = expression::value(draw, &rows.values());
+            let result = Column { name: "e".to_string(), ..key.clone() };
+            groups.keys.push((key.name, result));
+        }
         for _ in 0..draw.between(1, 4) {
             groups.calls.push(aggregate::call(draw, rows, place));
         }
@@ -73,7 +78,7 @@ fn bounds(rows: &Relation, with_time: bool) -> Vec<(String, Column)> {
     let time = rows.time.as_ref().and_then(|time| rows.column(time)).map_or(Type::Time, |column| column.sql_type);
     let bound = |name: &str, alias: &str| (name.to_string(), Column::new(alias, Type::Time));
     if with_time {
-        let time = ("window_time".to_string(), Column::new("window_time", time));
+        let time = ("window_time".to_string(), Column::new("wt", time));
         vec![bound("window_start", "ws"), bound("window_end", "we"), time]
     } else {
         vec![bound("window_start", "window_start"), bound("window_end", "window_end")]
@@ -85,7 +90,7 @@ fn aliased((text, column): &(String, Column)) -> String {
     if *text == column.name { text.clone() } else { format!("{text} AS {}", column.name) }
 }
 
-/// An aggregation of any window; `with_time` gives `window_time` too, and no two columns may have one name then.
+/// An aggregation of any window; `with_time` gives its time too, so that another window may follow.
 pub fn windowed(script: &mut Script, rows: &Relation, with_time: bool, prefix: &str) -> Query {
     let window = window::any(&mut script.draw, &script.clock, rows);
     script.feature(window.feature);
@@ -128,7 +133,7 @@ fn over(rows: &Relation, window: &Window, groups: &Groups, with_time: bool, pref
     let relation = Relation {
         name: String::new(),
         columns: groups.columns(&between, prefix),
-        time: with_time.then(|| "window_time".to_string()),
+        time: with_time.then(|| "wt".to_string()),
         ordered: false,
         unique,
     };
@@ -155,7 +160,8 @@ fn grouping_sets(
         2 => format!("GROUPING SETS ({}, ())", single.join(", ")),
         _ => format!("GROUPING SETS (({all}), ())"),
     };
-    between.push((format!("GROUPING_ID({all})"), Column::new("gid", Type::Bigint)));
+    let id = Column { name: "gid".to_string(), sql_type: Type::Bigint, nullable: false };
+    between.push((format!("GROUPING_ID({all})"), id));
     let times: Vec<String> = between.iter().map(aliased).collect();
     let select = [groups.selected(), times, groups.call_texts(prefix)].concat().join(", ");
     let text = format!(
@@ -170,11 +176,44 @@ fn grouping_sets(
     let relation = Relation {
         name: String::new(),
         columns: groups.columns(&between, prefix),
-        time: with_time.then(|| "window_time".to_string()),
+        time: with_time.then(|| "wt".to_string()),
         ordered: false,
         unique,
     };
     Query { text, relation }
+}
+
+/// An aggregation of rows that carry windows already.
+pub fn attached(script: &mut Script, rows: &Relation) -> Query {
+    script.feature("attached-windows");
+    let groups = Groups::draw(script, rows, Place::Merged, None);
+    let window = Window { text: rows.name.clone(), place: Place::Merged, feature: "", session_keys: None };
+    over(rows, &window, &groups, false, "z")
+}
+
+/// An aggregation over a view of rows with their windows.
+pub fn of_window_rows(script: &mut Script, rows: &Relation) -> Query {
+    let window = window::Sizes::draw(&mut script.draw, &script.clock).over(&mut script.draw, rows);
+    script.feature(window.feature);
+    let filter = expression::condition(&mut script.draw, &rows.values());
+    let text = format!("SELECT * FROM {}\nWHERE {filter}", window.text);
+    let view = script.view(Query { text, relation: Relation { ordered: false, ..rows.clone() } });
+    attached(script, &view)
+}
+
+/// The different keys of each window.
+pub fn distinct(script: &mut Script, rows: &Relation) -> Query {
+    script.feature("distinct");
+    let window = window::any(&mut script.draw, &script.clock, rows);
+    let keys = match &window.session_keys {
+        Some(keys) => keys.clone(),
+        None => script.draw.some(&["k".to_string(), "g".to_string(), "b".to_string()], 2),
+    };
+    let names = [keys.clone(), vec!["window_start".to_string(), "window_end".to_string()]].concat().join(", ");
+    let text = format!("SELECT DISTINCT {names}\nFROM {}", window.text);
+    let kept = keys.iter().filter_map(|key| rows.column(key)).cloned();
+    let columns = kept.chain(bounds(rows, false).into_iter().map(|(_, column)| column)).collect();
+    Query { text, relation: Relation { name: String::new(), columns, time: None, ordered: false, unique: Vec::new() } }
 }
 
 /// GROUP BY TUMBLE(ts, …) and its kin.
@@ -222,22 +261,17 @@ pub fn updating(script: &mut Script, rows: &Relation) -> Query {
     if script.draw.chance(25) { again(script, query) } else { query }
 }
 
-/// How often each first result occurs: its updates take rows back.
+/// Groups of the first result, whose updates take rows back.
 fn again(script: &mut Script, query: Query) -> Query {
     let values = query.relation.values();
     let Some(key) = values.iter().rfind(|c| c.sql_type.has_order() && c.sql_type != Type::Double) else { return query };
     let key = key.clone();
     let inner = script.view(query);
-    let calls = match expression::number(&mut script.draw, &inner.values()) {
-        Some(number) if number.sql_type == Type::Int => {
-            format!(", SUM({x}) AS z, MAX({x}) AS y", x = number.name)
-        }
-        _ => String::new(),
-    };
-    let text = format!("SELECT {k}, COUNT(*) AS often{calls}\nFROM {}\nGROUP BY {k}", inner.name, k = key.name);
+    let calls: Vec<Column> =
+        (0..script.draw.between(0, 3)).map(|_| aggregate::call(&mut script.draw, &inner, Place::Over)).collect();
+    let texts: String = calls.iter().enumerate().map(|(i, call)| format!(", {} AS z{i}", call.name)).collect();
+    let text = format!("SELECT {k}, COUNT(*) AS often{texts}\nFROM {}\nGROUP BY {k}", inner.name, k = key.name);
     let mut columns = vec![key, Column::new("often", Type::Bigint)];
-    if !calls.is_empty() {
-        columns.extend([Column::new("z", Type::Int), Column::new("y", Type::Int)]);
-    }
+    columns.extend(calls.into_iter().enumerate().map(|(i, call)| Column { name: format!("z{i}"), ..call }));
     Query { text, relation: Relation { columns, ..inner } }
 }

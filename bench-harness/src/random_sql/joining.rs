@@ -11,7 +11,53 @@ pub fn join(script: &mut Script) -> Query {
     script.feature("window-join");
     let sizes = Sizes::draw(&mut script.draw, &script.clock);
     let sides = [side(script, &sizes), side(script, &sizes)];
-    if script.draw.chance(30) { half(script, &sides) } else { pairs(script, &sides) }
+    match script.draw.between(0, 9) {
+        0..=2 => half(script, &sides),
+        3 => grouped(script, &sides),
+        _ => pairs(script, &sides),
+    }
+}
+
+/// An aggregation above an inner join.
+fn grouped(script: &mut Script, [left, right]: &[Relation; 2]) -> Query {
+    let text = format!(
+        "SELECT L.k AS k, R.k AS c, L.id AS id, L.v AS v, R.v AS g, L.window_start, L.window_end\nFROM {} L\n\
+         JOIN {} R\nON {}",
+        left.name,
+        right.name,
+        condition(script)
+    );
+    let names = [("k", Type::Text), ("c", Type::Text), ("id", Type::Int), ("v", Type::Int), ("g", Type::Int)];
+    let columns = names.into_iter().map(|(name, sql_type)| Column::new(name, sql_type)).collect();
+    let joined = result(columns, text);
+    let rows = script.view(joined);
+    grouping::attached(script, &rows)
+}
+
+/// A join without windows, of all rows or of rows near in time.
+pub fn regular(script: &mut Script) -> Query {
+    let (left, right) = (script.table(false), script.table(false));
+    let mut condition =
+        (*script.draw.pick(&["L.k = R.k", "L.k = R.k AND L.g = R.g", "L.v = R.v", "L.id = R.id"])).to_string();
+    if script.draw.chance(50) {
+        script.feature("interval-join");
+        let (before, after) = (script.draw.between(0, 5), script.draw.between(1, 5));
+        let (before, after) = (script.clock.interval(before), script.clock.interval(after));
+        condition.push_str(&format!(" AND L.ts BETWEEN R.ts - {before} AND R.ts + {after}"));
+    } else {
+        script.feature("regular-join");
+    }
+    if script.draw.chance(30) {
+        condition.push_str(" AND L.v < R.v");
+    }
+    let text = format!(
+        "SELECT L.id AS lid, L.k AS lk, L.v AS lv, R.id AS rid, R.k AS rk, R.v AS rv\nFROM {} L\nJOIN {} R\nON {condition}",
+        left.name, right.name
+    );
+    let names = [("lid", Type::Int), ("lk", Type::Text), ("lv", Type::Int)];
+    let other = [("rid", Type::Int), ("rk", Type::Text), ("rv", Type::Int)];
+    let columns = names.into_iter().chain(other).map(|(name, sql_type)| Column::new(name, sql_type));
+    result(columns.collect(), text)
 }
 
 /// A view of rows with windows, filtered or not.

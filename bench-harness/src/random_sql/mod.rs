@@ -61,8 +61,11 @@ fn draw(seed: u64, number: u64) -> Script {
     match script.draw.between(0, 99) {
         0..=26 => {
             let rows = script.rows(true);
-            let with_time = script.draw.chance(20);
-            let query = grouping::windowed(&mut script, &rows, with_time, "a");
+            let query = match script.draw.between(0, 9) {
+                0 => grouping::of_window_rows(&mut script, &rows),
+                1 | 2 => grouping::windowed(&mut script, &rows, true, "a"),
+                _ => grouping::windowed(&mut script, &rows, false, "a"),
+            };
             script.insert(query);
         }
         27..=36 => cascade(&mut script),
@@ -85,17 +88,17 @@ fn draw(seed: u64, number: u64) -> Script {
             let query = ranking::over(&mut script, &rows);
             script.insert(query);
         }
-        77..=84 => {
+        77..=83 => {
             let rows = script.rows(true);
             let query = grouping::legacy(&mut script, &rows);
             script.insert(query);
         }
-        85..=90 => {
+        84..=88 => {
             let rows = script.rows(true);
             let query = grouping::updating(&mut script, &rows);
             script.insert_updates(query);
         }
-        91..=96 => several(&mut script),
+        89..=96 => several(&mut script),
         _ => {
             let rows = script.rows(true);
             let query = ranking::bare(&mut script, &rows);
@@ -122,14 +125,23 @@ fn cascade(script: &mut Script) {
     script.insert(query);
 }
 
-/// UNION ALL before or after windows, or several sinks.
+/// UNION ALL before or after windows, joins without windows, DISTINCT, several sinks.
 fn several(script: &mut Script) {
-    match script.draw.between(0, 2) {
-        0 => {
+    match script.draw.between(0, 5) {
+        0 | 1 => {
             let query = joining::union_first(script);
             script.insert(query);
         }
-        1 => {
+        2 => {
+            let query = joining::regular(script);
+            script.insert(query);
+        }
+        3 => {
+            let rows = script.rows(true);
+            let query = grouping::distinct(script, &rows);
+            script.insert(query);
+        }
+        4 => {
             let first = script.table(true);
             let second = if script.draw.chance(50) { script.table(true) } else { first.clone() };
             let query = grouping::twice(script, &first, &second);

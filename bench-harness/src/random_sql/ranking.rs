@@ -52,7 +52,7 @@ fn limit(script: &mut Script) -> String {
 }
 
 fn direction(script: &mut Script) -> &'static str {
-    *script.draw.pick(&["", " DESC", " DESC", " ASC NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST"])
+    script.draw.pick::<&str>(&["", " DESC", " DESC", " ASC NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST"])
 }
 
 /// The first rows of each window, over rows or over an aggregation.
@@ -128,18 +128,30 @@ fn ordered_or_start(columns: &[&Column]) -> Vec<String> {
     columns.iter().map(|column| column.name.clone()).collect()
 }
 
-/// The first or last row of each key, in windows or of all.
+/// The first row of each key, by event time.
+fn keep_first(script: &mut Script, rows: &Relation, shown: &[&str]) -> Query {
+    let time = rows.time.clone().unwrap_or_default();
+    let key = *script.draw.pick(&["k", "g", "k, c", "k, g"]);
+    let text = format!(
+        "SELECT {}, {time}\nFROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {time}) AS rn\n  FROM {})\n\
+         WHERE rn = 1",
+        shown.join(", "),
+        rows.name
+    );
+    finish(rows, shown, &[], Some(&time), text)
+}
+
+/// The first or last row of each key, in windows or of all; sometimes with windows of the first ones.
 pub fn keep_one(script: &mut Script, rows: &Relation) -> Query {
     script.feature("deduplication");
     let time = rows.time.clone().unwrap_or_default();
-    if script.draw.chance(35) {
-        let key = *script.draw.pick(&["k", "g", "k, c"]);
-        let text = format!(
-            "SELECT id, k, v, {time}\nFROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {time}) AS rn\n  \
-             FROM {})\nWHERE rn = 1",
-            rows.name
-        );
-        return finish(rows, &["id", "k", "v"], &[], Some(&time), text);
+    if script.draw.chance(20) {
+        return keep_first(script, rows, &["id", "k", "v"]);
+    }
+    if script.draw.chance(20) {
+        let first = keep_first(script, rows, &["id", "k", "g", "v", "m", "c"]);
+        let first = script.view(first);
+        return grouping::windowed(script, &first, false, "a");
     }
     let window = window::any(&mut script.draw, &script.clock, rows);
     script.feature(window.feature);
@@ -153,7 +165,7 @@ pub fn keep_one(script: &mut Script, rows: &Relation) -> Query {
     finish(rows, &["id", "k", "v"], &["window_start", "window_end"], None, text)
 }
 
-/// Aggregates over the rows before each row.
+/// Aggregates over the rows before each row, sometimes with windows after them.
 pub fn over(script: &mut Script, rows: &Relation) -> Query {
     script.feature("over");
     let time = rows.time.clone().unwrap_or_default();
@@ -177,10 +189,16 @@ pub fn over(script: &mut Script, rows: &Relation) -> Query {
     } else {
         String::new()
     };
-    let text = format!("SELECT id, k, v, {}\nFROM {}{filter}{tail}", texts.join(", "), rows.name);
-    let mut query = finish(rows, &["id", "k", "v"], &[], None, text);
+    let (texts, name) = (texts.join(", "), &rows.name);
+    let text = format!("SELECT id, k, v, {time}, {texts}\nFROM {name}{filter}{tail}");
+    let mut query = finish(rows, &["id", "k", "v"], &[], Some(&time), text);
     let results = calls.into_iter().enumerate().map(|(i, call)| Column { name: format!("a{i}"), ..call });
     query.relation.columns.extend(results);
+    if script.draw.chance(20) {
+        script.feature("window-after-over");
+        let rows = script.view(query);
+        return grouping::windowed(script, &rows, false, "z");
+    }
     query
 }
 
