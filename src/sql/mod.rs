@@ -31,6 +31,7 @@ mod lower_over;
 mod lower_rank;
 mod over;
 mod over_call;
+mod processing;
 mod query;
 mod rank;
 mod render;
