@@ -16,7 +16,7 @@ use crate::timeline::script::Script;
 use crate::workload::format::{self, Format};
 use crate::workload::reference::Query;
 use crate::workload::{Distribution, RATE_PER_S, Spec};
-use crate::{conformance, supervise, timeline};
+use crate::{conformance, random_sql, supervise, timeline};
 
 #[derive(Debug, Parser)]
 #[command(name = "bench-harness", version, about = "Judges and measures Transom from outside", max_term_width = 100)]
@@ -29,6 +29,7 @@ struct Cli {
 enum Command {
     Conformance(ConformanceArgs),
     Generate(GenerateArgs),
+    RandomSql(RandomSqlArgs),
     Throughput(ThroughputArgs),
     Api(ApiArgs),
     ApiMemory(ApiArgs),
@@ -139,6 +140,25 @@ struct GenerateArgs {
     out: PathBuf,
 }
 
+/// Draw random queries over random tables: case folders without answers
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  bench-harness random-sql --seed 1 --count 500 --out cases")]
+struct RandomSqlArgs {
+    /// Same seed, same cases
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    count: u64,
+    /// Number of the first case, as its name begins
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u64,
+    /// Folder for the cases
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
 /// Time a window job over made data; prints a time only if the answer is right
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -218,6 +238,12 @@ impl WorkloadArgs {
     }
 }
 
+impl RandomSqlArgs {
+    fn plan(self) -> random_sql::Plan {
+        random_sql::Plan { seed: self.seed, count: self.count, first: self.first, folder: self.out }
+    }
+}
+
 /// Runs the command line; 0: done, 1: something failed, 2: the command line is wrong.
 pub fn main() -> ExitCode {
     let done = |result: Result<(), String>, code: u8| result.map(|()| true).map_err(|e| (e, code));
@@ -227,6 +253,7 @@ pub fn main() -> ExitCode {
             None => conformance::run(&conformance_plan(args)).map_err(|e| (e, 2)),
         },
         Command::Generate(args) => done(generate(&args), 1),
+        Command::RandomSql(args) => done(random_sql::run(&args.plan()), 1),
         Command::Throughput(args) => match throughput_plan(&args) {
             Ok(plan) => done(throughput::run(&plan), 1),
             Err(e) => Err((e, 2)),

@@ -10,6 +10,7 @@ pub mod json;
 pub mod number;
 pub mod process;
 pub mod programs;
+pub mod random_sql;
 pub mod stamp;
 pub mod supervise;
 pub mod throughput;

@@ -5,6 +5,7 @@
 mod files;
 
 mod datagen;
+mod emitting;
 mod group;
 mod join;
 mod nexmark;
@@ -20,6 +21,7 @@ pub use crate::options::{Config, LateRows, Options, Quarantine};
 pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};
+pub use emitting::{EmitSpec, EmittingAggregateSpec};
 pub use files::{
     Codec, Compression, DEFAULT_PARTITION, FileColumn, FileMetadata, FileValue, FilesSpec, PartitionSpec,
     STANDARD_STREAM,
@@ -188,6 +190,9 @@ pub struct WindowAggregateSpec {
     /// Give the rows of a window in the order of their key hashes, so that the output does not
     /// depend on the number of shards.
     pub ordered: bool,
+    /// Put the windows of HOP together from their oldest part to the newest, as legacy group windows do; else the other
+    /// way round. It decides the order of values and how sums of floats are rounded.
+    pub oldest_first: bool,
 }
 
 /// Where the rows go.

@@ -1,8 +1,8 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
 use super::{
-    Frame, GroupAggregateSpec, JoinSpec, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec, WindowAggregateSpec,
-    WindowSpec,
+    EmittingAggregateSpec, Frame, GroupAggregateSpec, JoinSpec, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec,
+    WindowAggregateSpec, WindowSpec,
 };
 use crate::types::Schema;
 
@@ -10,6 +10,7 @@ use crate::types::Schema;
 #[derive(Debug, Clone)]
 pub enum StageSpec {
     Aggregate(WindowAggregateSpec),
+    Emitting(EmittingAggregateSpec),
     Over(OverSpec),
     Rank(RankSpec),
     SessionRows(SessionRowsSpec),
@@ -28,6 +29,8 @@ pub enum Lateness<'a> {
         time: usize,
         /// The zone on whose clock windows are cut, where that makes a difference.
         zone: Option<&'a str>,
+        /// How long windows take rows after they have fired, in milliseconds.
+        allowed_ms: i64,
     },
     /// Those whose time the watermark has reached, unless the operator still takes them for their key.
     RowTime {
@@ -45,6 +48,7 @@ impl StageSpec {
     pub fn schema(&self) -> &Schema {
         match self {
             StageSpec::Aggregate(spec) => &spec.schema,
+            StageSpec::Emitting(spec) => &spec.aggregate.schema,
             StageSpec::Over(spec) => &spec.schema,
             StageSpec::Rank(spec) => &spec.schema,
             StageSpec::SessionRows(spec) => &spec.schema,
@@ -59,6 +63,7 @@ impl StageSpec {
     pub fn keys(&self, side: usize) -> &[usize] {
         match self {
             StageSpec::Aggregate(spec) => &spec.keys,
+            StageSpec::Emitting(spec) => &spec.aggregate.keys,
             StageSpec::Over(spec) => &spec.keys,
             StageSpec::Rank(spec) => &spec.dealt_by,
             StageSpec::SessionRows(spec) => &spec.keys,
@@ -71,24 +76,31 @@ impl StageSpec {
     pub fn lateness(&self, side: usize) -> Lateness<'_> {
         match self {
             StageSpec::Aggregate(spec) => {
-                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref(), allowed_ms: 0 }
+            }
+            StageSpec::Emitting(spec) => {
+                let (aggregate, allowed_ms) = (&spec.aggregate, spec.emit.late_ms);
+                let zone = aggregate.zone.as_deref();
+                Lateness::Windows { window: &aggregate.window, time: aggregate.time, zone, allowed_ms }
             }
             // When the state of a key was cleared depends on the watermark before its rows.
             StageSpec::Over(spec) => {
                 Lateness::RowTime { time: spec.time, every: matches!(spec.frame, Frame::Range(Some(_))) }
             }
             // The rows' own windows decide; no time column is looked at.
-            StageSpec::Rank(spec) => Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref() },
+            StageSpec::Rank(spec) => {
+                Lateness::Windows { window: &spec.window, time: 0, zone: spec.zone.as_deref(), allowed_ms: 0 }
+            }
             StageSpec::SessionRows(spec) => {
-                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref() }
+                Lateness::Windows { window: &spec.window, time: spec.time, zone: spec.zone.as_deref(), allowed_ms: 0 }
             }
             StageSpec::KeepFirst(spec) => {
-                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None }
+                Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None, allowed_ms: 0 }
             }
             StageSpec::Group(_) => Lateness::Never,
             StageSpec::Join(spec) => match (&spec.windows, spec.bounds(side)) {
                 (Some(windows), Some((_, end))) => {
-                    Lateness::Windows { window: &windows[side], time: end, zone: spec.zone.as_deref() }
+                    Lateness::Windows { window: &windows[side], time: end, zone: spec.zone.as_deref(), allowed_ms: 0 }
                 }
                 _ => Lateness::Never,
             },
@@ -107,6 +119,7 @@ impl StageSpec {
     pub fn window(&self) -> Option<&WindowSpec> {
         match self {
             StageSpec::Aggregate(spec) => Some(&spec.window),
+            StageSpec::Emitting(spec) => Some(&spec.aggregate.window),
             StageSpec::Over(_) => None,
             StageSpec::Rank(spec) => Some(&spec.window),
             StageSpec::SessionRows(spec) => Some(&spec.window),
@@ -120,6 +133,7 @@ impl StageSpec {
     pub fn is_ordered(&self) -> bool {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered,
+            StageSpec::Emitting(spec) => spec.aggregate.ordered,
             StageSpec::Over(_) => true,
             StageSpec::Rank(spec) => spec.ordered,
             StageSpec::SessionRows(spec) => spec.ordered,
@@ -133,12 +147,14 @@ impl StageSpec {
     pub fn wants_places(&self) -> bool {
         match self {
             StageSpec::Group(spec) => spec.ordered,
+            StageSpec::Emitting(spec) => spec.aggregate.ordered,
             _ => false,
         }
     }
     pub fn set_ordered(&mut self) {
         match self {
             StageSpec::Aggregate(spec) => spec.ordered = true,
+            StageSpec::Emitting(spec) => spec.aggregate.ordered = true,
             StageSpec::Over(_) => {}
             StageSpec::Rank(spec) => spec.ordered = true,
             StageSpec::SessionRows(spec) => spec.ordered = true,

@@ -6,9 +6,10 @@ use super::render;
 use crate::aggregate::{AggregateCall, Setting};
 use crate::expr::Expr;
 use crate::plan::{
-    Config, Frame, GroupAggregateSpec, JobPlan, KeepFirstSpec, Node, OverSpec, RankSpec, ScanSpec, SessionRowsSpec,
-    SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, EmitSpec, Frame, GroupAggregateSpec, JobPlan, KeepFirstSpec, Node, OverSpec, RankSpec, ScanSpec,
+    SessionRowsSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
 };
+use crate::time::Grid;
 use crate::types::{Field, Schema};
 
 /// Of the copies of a row that an operator makes.
@@ -70,6 +71,10 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
         }
         Node::Stage { inputs, spec } => match &**spec {
             StageSpec::Aggregate(spec) => aggregate(text, depth, &inputs[0], spec, config),
+            StageSpec::Emitting(spec) => {
+                aggregate(text, depth, &inputs[0], &spec.aggregate, config);
+                line(text, depth + 1, &format!("results: {}", emits(spec.emit)));
+            }
             StageSpec::Over(spec) => over(text, depth, &inputs[0], spec, config),
             StageSpec::Rank(spec) => rank(text, depth, &inputs[0], spec, config),
             StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
@@ -202,6 +207,15 @@ fn group_aggregate(text: &mut String, depth: usize, input: &Node, spec: &GroupAg
     line(text, depth + 1, &format!("input: {input}; the state of a key is kept for good"));
 }
 
+/// When windows give results.
+fn emits(emit: EmitSpec) -> String {
+    let first = if emit.early { "at every row" } else { "at the end of the window" };
+    match emit.late_ms {
+        0 => first.to_string(),
+        late_ms => format!("{first}, and for rows up to {} late", duration(late_ms)),
+    }
+}
+
 fn keys(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
     let keys: Vec<String> = keys.iter().map(|key| source(input, *key)).collect();
     let keys = if keys.is_empty() { "none, one shard does the work".to_string() } else { keys.join(", ") };
@@ -318,7 +332,8 @@ fn slices(window: &WindowSpec) -> String {
     match window {
         WindowSpec::Tumble { size_ms, .. } => duration(*size_ms),
         WindowSpec::Hop { slide_ms, size_ms, .. } => {
-            format!("{}, {} to a window", duration(*slide_ms), size_ms / slide_ms)
+            let slice = Grid::sliding(*size_ms, *slide_ms, 0).slice;
+            format!("{}, {} to a window", duration(slice), size_ms / slice)
         }
         WindowSpec::Cumulate { step_ms, size_ms, .. } => {
             format!("{}, up to {} to a window", duration(*step_ms), size_ms / step_ms)

@@ -34,6 +34,10 @@ impl Binder<'_> {
         if super::rank::is_rank(&name) {
             return self.rank_call(&name, function, context);
         }
+        if context.clause == "GROUP BY" && matches!(name.as_str(), "TUMBLE" | "HOP" | "SESSION") {
+            return Err(Error::unsupported(format!("{name} inside of GROUPING SETS"))
+                .help("read from the window function, and group by window_start and window_end outside of them"));
+        }
         if let Some(window) = &function.over {
             return self.over(&name, function, window, context);
         }
@@ -44,6 +48,9 @@ impl Binder<'_> {
             FunctionArguments::List(list) => list,
             FunctionArguments::Subquery(_) => return Err(subquery("a subquery as an argument")),
         };
+        if let Some(parts) = super::group_window::auxiliary(&name) {
+            return self.window_part(&name, parts, list, context);
+        }
         if matches!(name.as_str(), "GROUPING" | "GROUPING_ID" | "GROUP_ID") {
             let args = list.args.iter().map(|arg| plain_argument(&name, arg)).collect::<Result<Vec<_>>>()?;
             return self.grouping(&name, &args, context);
@@ -145,13 +152,11 @@ fn unknown(name: &str) -> Error {
 
 fn refuse_by_name(name: &str) -> Result<()> {
     let error = match name {
-        "TUMBLE" | "HOP" | "SESSION" | "TUMBLE_START" | "TUMBLE_END" | "TUMBLE_ROWTIME" | "TUMBLE_PROCTIME"
-        | "HOP_START" | "HOP_END" | "HOP_ROWTIME" | "HOP_PROCTIME" | "SESSION_START" | "SESSION_END"
-        | "SESSION_ROWTIME" | "SESSION_PROCTIME" => {
-            let base = name.split('_').next().unwrap_or(name);
-            Error::unsupported(format!("the legacy group window {name}(…)")).help(format!(
-                "use the window function: FROM TABLE({base}(TABLE t, DESCRIPTOR(ts), …)) GROUP BY …, window_start, window_end"
-            ))
+        "TUMBLE" | "HOP" | "SESSION" => {
+            Error::script(format!("{name} is a window: it belongs into GROUP BY, or into FROM as a window function"))
+                .help(format!(
+                    "write GROUP BY {name}(ts, …), by itself or with other columns, and {name}_START(ts, …) in SELECT"
+                ))
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),

@@ -3,6 +3,7 @@
 use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
 
 use super::binder::{Binder, Context, located};
+use super::group_window::auxiliary;
 use super::grouping::{Grouping, Written, written};
 use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
 use super::over::Overs;
@@ -94,7 +95,7 @@ impl Binder<'_> {
         let ranks = ranks.into_iter().map(|call| self.regroup_rank(call, &grouped, &computed));
         let ranks = ranks.collect::<Result<Vec<_>>>()?;
         overs.check_ranks(&ranks)?;
-        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place));
+        let mut rel = self.aggregation(rel, (window, output), (keys, grouping.number), calls, (&parts, place))?;
         if let Some(predicate) = having {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
@@ -110,7 +111,8 @@ impl Binder<'_> {
 
     /// GROUP BY: the keys, the window, and the input with a copy of each row for every grouping set.
     fn groups(&mut self, select: &Select, groups: &[Ast], input: &Relation) -> Result<Grouped> {
-        let written = written(groups)?;
+        let (groups, group_window, mut rel) = self.group_window(groups, &input.scope, input.rel.clone())?;
+        let written = written(&groups)?;
         let mut bound = self.bind_groups(&written, select, &input.scope)?;
         let exprs = |bound: &[(Expr, Option<ColumnId>)]| bound.iter().map(|(expr, _)| expr.clone()).collect::<Vec<_>>();
         let mut grouping = Grouping::new(&exprs(&bound), &written.sets);
@@ -121,17 +123,20 @@ impl Binder<'_> {
         let place = groups.first().and_then(|ast| place_of(ast.span()));
         let place = place.or_else(|| place_of(select.span()));
         let common: Vec<_> = bound.iter().filter(|(expr, _)| grouping.is_common(expr)).cloned().collect();
-        let window = self.grouped_window(&common, place.clone())?;
+        let window = match &group_window {
+            Some(window) => Some(window.id),
+            None => self.grouped_window(&common, place.clone())?,
+        };
         self.check_sets(&bound, &grouping, window).map_err(|error| match place.clone() {
             Some(place) => error.at_place(place),
             None => error,
         })?;
         let (mut keys, mut grouped, output) = self.group_columns(&bound, window);
-        let mut rel = input.rel.clone();
         if grouping.sets.len() > 1 {
             rel = self.expand(rel, &mut grouping, &mut keys);
             grouped.extend(grouping.number.map(|output| Group { expr: self.arena.expr(output), output }));
         }
+        grouping.window = group_window;
         let parts = self.window_parts(&bound);
         Ok(Grouped { rel, window, output, parts, keys, grouped, grouping, place })
     }
@@ -159,6 +164,10 @@ impl Binder<'_> {
         window: Option<WindowId>,
     ) -> Result<()> {
         let Some(window) = window else { return Ok(()) };
+        if grouping.sets.len() > 1 && self.arena.windows[window].legacy {
+            return Err(updating_error("GROUPING SETS beside a window in GROUP BY")
+                .help("read from the window function, and group by window_start and window_end"));
+        }
         if grouping.sets.len() > 1 && self.arena.windows[window].partition.is_some() {
             return Err(updating_error("GROUPING SETS over a SESSION")
                 .help("write one GROUP BY query for each set, each over a SESSION with its own PARTITION BY"));
@@ -211,12 +220,16 @@ impl Binder<'_> {
         (keys, set): (Vec<(ColumnId, Expr)>, Option<ColumnId>),
         calls: Vec<Call>,
         (parts, place): (&[(WindowId, Role)], Option<Place>),
-    ) -> Rel {
+    ) -> Result<Rel> {
         match (window, output) {
             (Some(window), Some(output)) => {
-                Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls }))
+                let changes = self.emit_changes(window).map_err(|error| match place {
+                    Some(place) => error.at_place(place),
+                    None => error,
+                })?;
+                Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls, changes })))
             }
-            _ => self.group_aggregate(input, keys, calls, (parts, place)),
+            _ => Ok(self.group_aggregate(input, keys, calls, (parts, place))),
         }
     }
 
@@ -317,6 +330,13 @@ impl Binder<'_> {
             };
             grouped.push(Group { expr: expr.clone(), output: out });
         }
+        if let (Some(window), Some(above)) = (window.filter(|id| self.arena.windows[*id].legacy), &above) {
+            let below = &self.arena.windows[window];
+            let parts =
+                [(Some(below.start), Some(above.start)), (Some(below.end), Some(above.end)), (below.time, above.time)];
+            let parts = parts.into_iter().filter_map(|(below, above)| Some((below?, above?)));
+            grouped.extend(parts.map(|(below, output)| Group { expr: self.arena.expr(below), output }));
+        }
         (keys, grouped, output)
     }
 
@@ -328,8 +348,11 @@ impl Binder<'_> {
         let start = self.arena.add("window_start", boundary.clone(), false);
         let end = self.arena.add("window_end", boundary, false);
         let time = self.arena.add("window_time", below.time_type.clone(), true);
-        for (column, role) in [(start, Role::Start), (end, Role::End), (time, Role::Time)] {
-            self.arena.columns[column].window = Some((id, role));
+        // Behind a window in GROUP BY they are times like others, as in Flink.
+        if !below.legacy {
+            for (column, role) in [(start, Role::Start), (end, Role::End), (time, Role::Time)] {
+                self.arena.columns[column].window = Some((id, role));
+            }
         }
         self.arena.windows.push(Window { start, end, time: Some(time), partition: None, ..below });
         id
@@ -415,7 +438,7 @@ impl Binder<'_> {
             .map(|(column, group)| Named { qualifier: None, name: column.name.clone(), id: group.output })
             .collect();
         let parts = self.window_parts(&groups);
-        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place));
+        let rel = self.aggregation(input.rel, (window, output), (keys, None), Vec::new(), (&parts, place))?;
         Ok(Relation { rel, scope: Scope { columns } })
     }
 }
@@ -428,11 +451,14 @@ fn updating_error(what: &str) -> Error {
     Error::unsupported(format!("{what} (its results would be updated with every row)"))
 }
 
-/// An aggregate call itself, whose column needs no other name.
+/// An aggregate call itself, or the likes of TUMBLE_START, whose column needs no other name.
 fn is_call(ast: &Ast) -> bool {
     match ast {
         Ast::Nested(inner) => is_call(inner),
-        Ast::Function(function) => function.name.0.len() == 1 && is_aggregate(&function.name.to_string()),
+        Ast::Function(function) => {
+            let name = function.name.to_string();
+            function.name.0.len() == 1 && (is_aggregate(&name) || auxiliary(&name.to_ascii_uppercase()).is_some())
+        }
         _ => false,
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use sqlparser::ast::Expr as Ast;
 
 use super::binder::{Binder, Context, located};
+use super::group_window::GroupWindow;
 use super::logical::{ColumnId, Rel, columns_of};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar, resolve};
@@ -28,13 +29,15 @@ pub(super) struct Grouping {
     pub sets: Vec<BTreeSet<usize>>,
     /// The column of the result that says which set a row belongs to, where there are several.
     pub number: Option<ColumnId>,
+    /// The window among them, which is none of the expressions.
+    pub window: Option<GroupWindow>,
 }
 
 /// # Errors
 /// Too many sets, or sets in sets.
-pub(super) fn written(groups: &[Ast]) -> Result<Written<'_>> {
+pub(super) fn written<'a>(groups: &[&'a Ast]) -> Result<Written<'a>> {
     let mut written = Written { exprs: Vec::new(), sets: vec![BTreeSet::new()] };
-    for ast in groups {
+    for &ast in groups {
         let alternatives = match ast {
             Ast::GroupingSets(sets) => written.lists(sets)?,
             Ast::Rollup(parts) => {
@@ -126,7 +129,7 @@ impl Grouping {
             }
         }
         let sets = sets.iter().map(|set| set.iter().map(|place| places[*place]).collect()).collect();
-        Grouping { exprs: distinct, sets, number: None }
+        Grouping { exprs: distinct, sets, number: None, window: None }
     }
 
     /// True of an expression that all sets have.

@@ -12,7 +12,7 @@ use super::rank::Rank;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
-use crate::plan::{Frame, JoinKind, OverFunction, WindowSpec};
+use crate::plan::{EmitSpec, Frame, JoinKind, OverFunction, WindowSpec};
 use crate::types::DataType;
 
 pub(super) type ColumnId = usize;
@@ -49,6 +49,8 @@ pub(super) struct Window {
     pub time_type: DataType,
     /// Key columns of a SESSION function whose windows are not aggregated yet.
     pub partition: Option<Vec<ColumnId>>,
+    /// Of a GROUP BY TUMBLE(…), not of a window function.
+    pub legacy: bool,
 }
 
 /// All columns and windows of a statement.
@@ -177,6 +179,8 @@ pub(super) struct Aggregate {
     /// The key that is the number of the grouping set.
     pub set: Option<ColumnId>,
     pub calls: Vec<Call>,
+    /// When results change, and what each row does to them.
+    pub changes: Option<(EmitSpec, ColumnId)>,
 }
 
 /// An aggregation without a window, whose results change. Only its own columns are visible above it.
@@ -253,7 +257,8 @@ impl Rel {
     /// The column that says what each row does to the result ([`crate::types::RowKind`]); none: rows are only added.
     pub(super) fn row_kind(&self) -> Option<ColumnId> {
         match self {
-            Rel::Scan { .. } | Rel::Aggregate(_) | Rel::Over(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Scan { .. } | Rel::Over(_) | Rel::Rank(_) | Rel::Join(_) | Rel::OneRow => None,
+            Rel::Aggregate(aggregate) => aggregate.changes.map(|(_, kind)| kind),
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Expand { input, .. }

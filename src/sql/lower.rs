@@ -9,7 +9,9 @@ use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, colu
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar, resolve};
-use crate::plan::{Config, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec};
+use crate::plan::{
+    Config, EmittingAggregateSpec, Node, ScanSpec, StageSpec, WatermarkSpec, WindowAggregateSpec, WindowSpec,
+};
 use crate::types::{DataType, Field, Schema, Type};
 
 /// A node and where it has which column.
@@ -276,6 +278,7 @@ impl Lowering<'_> {
         columns.extend(calls.iter().map(|call| call.column));
         columns.extend([output.start, output.end]);
         columns.extend(output.time);
+        columns.extend(aggregate.changes.map(|(_, kind)| kind));
         let fields = columns.iter().map(|id| {
             let column = &self.arena.columns[*id];
             Field::new(&column.name, column.data_type.clone())
@@ -291,8 +294,16 @@ impl Lowering<'_> {
             input: input.schema().clone(),
             schema: Schema::new(fields.collect()),
             ordered: self.ordered,
+            oldest_first: window.legacy,
         };
-        let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Aggregate(spec)) };
+        let spec = match aggregate.changes {
+            None => StageSpec::Aggregate(spec),
+            Some((emit, _)) => {
+                updating::check_order(&calls, &spec)?;
+                StageSpec::Emitting(EmittingAggregateSpec { aggregate: spec, emit })
+            }
+        };
+        let node = Node::Stage { inputs: vec![input], spec: Box::new(spec) };
         Ok(Base { node, positions: positions(&columns) })
     }
 

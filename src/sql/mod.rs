@@ -16,6 +16,7 @@ mod explain_join;
 mod files;
 mod function;
 mod group;
+mod group_window;
 mod grouping;
 mod inquiry;
 mod interval;

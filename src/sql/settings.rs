@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result, nearest};
 use crate::limits::{KEY_GROUPS_MAX, QUARANTINE_ROWS_DEFAULT};
 use crate::options::duration_ms as duration;
-use crate::plan::{Config, LateRows, Quarantine};
+use crate::plan::{Config, EmitSpec, LateRows, Quarantine};
 
 /// Keys that change what the engine does, or that it checks.
 const EFFECTIVE: &[&str] = &[
@@ -226,6 +226,54 @@ impl Settings {
     pub(super) fn emit_fire(&self) -> Option<&'static str> {
         let keys = ["table.exec.emit.early-fire.enabled", "table.exec.emit.late-fire.enabled"];
         keys.into_iter().find(|key| self.values.get(*key).is_some_and(|value| boolean(key, value).unwrap_or(false)))
+    }
+
+    /// When the windows of GROUP BY are to give results besides their end; `None`: never. A delay goes by the clock,
+    /// which does not pass while a file is read: a result that would be given after one is not.
+    ///
+    /// # Errors
+    /// Settings that Flink refuses together.
+    pub(super) fn emit(&self) -> Result<Option<EmitSpec>> {
+        let is_on = |kind: &str| {
+            let key = format!("table.exec.emit.{kind}-fire.enabled");
+            self.values.get(&key).map_or(Ok(false), |value| boolean(&key, value))
+        };
+        let (early, late) = (is_on("early")?, is_on("late")?);
+        let mut emit = EmitSpec { early: early && self.delay("early")? == 0, late_ms: 0 };
+        if late {
+            let delay = self.delay("late")?;
+            let keys = ["table.exec.emit.allow-lateness", "table.exec.state.ttl"];
+            let lateness = keys.iter().filter_map(|key| duration(self.values.get(*key)?)).find(|time| *time > 0);
+            let lateness = lateness.ok_or_else(|| {
+                Error::script("'table.exec.emit.late-fire.enabled' needs a lateness")
+                    .help("say how late a row may be: SET 'table.exec.emit.allow-lateness' = '1 min'")
+            })?;
+            if delay > lateness {
+                return Err(Error::script(format!(
+                    "the delay of late firing, {delay} ms, is longer than the lateness, {lateness} ms"
+                ))
+                .help("SET 'table.exec.emit.allow-lateness' to more, or the delay to less"));
+            }
+            emit.late_ms = if delay == 0 { lateness } else { 0 };
+        }
+        Ok((early || late).then_some(emit))
+    }
+
+    fn delay(&self, kind: &str) -> Result<i64> {
+        let key = format!("table.exec.emit.{kind}-fire.delay");
+        self.values.get(&key).and_then(|value| duration(value)).ok_or_else(|| {
+            Error::script(format!("'table.exec.emit.{kind}-fire.enabled' needs a delay"))
+                .help(format!("SET '{key}' = '0 ms' gives a result at every row"))
+        })
+    }
+
+    /// Whether early or late results wait for a delay.
+    pub(super) fn emits_delayed(&self) -> bool {
+        let is_on = |kind: &str| {
+            let value = self.values.get(&format!("table.exec.emit.{kind}-fire.enabled"));
+            value.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+        };
+        ["early", "late"].into_iter().any(|kind| is_on(kind) && self.delay(kind).is_ok_and(|delay| delay > 0))
     }
 
     /// Whether state is to be kept for some time only.

@@ -72,7 +72,7 @@ impl Binder<'_> {
         let args = arguments(signature, args).map_err(placed)?;
         let (input, partition) = self.data(signature, args[0].expect("DATA is required"))?;
         let time = self.time_column(name, args[1].expect("TIMECOL is required"), &input)?;
-        let function = window_spec(signature, &args).map_err(placed)?;
+        let function = window_spec(signature, &args, true).map_err(placed)?;
         let partition = match (partition, name) {
             (keys, "SESSION") => {
                 let keys = keys.unwrap_or_default();
@@ -114,7 +114,15 @@ impl Binder<'_> {
             let name = self.arena.columns[column].name.clone();
             scope.columns.push(Named { qualifier: None, name, id: column });
         }
-        self.arena.windows.push(Window { function, start, end, time: Some(window_time), time_type, partition });
+        self.arena.windows.push(Window {
+            function,
+            start,
+            end,
+            time: Some(window_time),
+            time_type,
+            partition,
+            legacy: false,
+        });
         Relation { rel: Rel::Window { input: Box::new(input.rel), window: id, time }, scope }
     }
 
@@ -147,39 +155,53 @@ impl Binder<'_> {
     fn time_column(&mut self, function: &str, ast: &Ast, input: &Relation) -> Result<ColumnId> {
         let name = descriptor(ast).map_err(|error| located(error, ast))?;
         let id = input.scope.find(name)?;
-        let column = &self.arena.columns[id];
+        self.check_time(function, id, &name.value, input).map_err(|error| match place_of(name.span) {
+            Some(place) => error.at_place(place),
+            None => error,
+        })?;
         let at = |error: Error| match place_of(name.span) {
             Some(place) => error.at_place(place),
             None => error,
         };
-        if !column.data_type.kind.is_timestamp() {
-            return Err(at(Error::script(format!(
-                "{function} needs a time column of type TIMESTAMP or TIMESTAMP_LTZ, but '{}' is {}",
-                name.value, column.data_type
-            ))
-            .help(
-                "add a computed column such as ts AS TO_TIMESTAMP_LTZ(ms, 3) to the table, with a WATERMARK on it",
-            )));
-        }
-        if !column.rowtime {
-            let error = Error::script(format!(
-                "{function} needs an event-time attribute, but '{}' is a plain {}",
-                name.value, column.data_type.kind
-            ));
-            return Err(at(self.no_rowtime_advice(error, id, &name.value, &input.rel)));
-        }
         if input.rel.open_window().is_some() {
             return Err(at(Error::unsupported(format!("{function} directly over another window function")).help(
                 "aggregate by the inner window first, select its window_time, and use DESCRIPTOR(window_time) here",
             )));
         }
         if self.arena.is_past(&input.rel, id) {
-            return Err(at(Error::unsupported(format!(
-                "{function} on the event time of rows that waited for a window"
-            ))
-            .help("use DESCRIPTOR(window_time), the time at which their window ended")));
+            return Err(at(past(function).help("use DESCRIPTOR(window_time), the time at which their window ended")));
         }
         Ok(id)
+    }
+
+    /// The time column of a window in GROUP BY.
+    pub(super) fn check_group_time(&self, function: &str, id: ColumnId, input: &Relation) -> Result<()> {
+        let name = self.arena.columns[id].name.clone();
+        self.check_time(function, id, &name, input)?;
+        if self.arena.is_past(&input.rel, id) {
+            return Err(past(function).help("group by a window of their window_time, the time at which it ended"));
+        }
+        Ok(())
+    }
+
+    /// Windows are cut on event-time attributes.
+    fn check_time(&self, function: &str, id: ColumnId, name: &str, input: &Relation) -> Result<()> {
+        let column = &self.arena.columns[id];
+        if !column.data_type.kind.is_timestamp() {
+            return Err(Error::script(format!(
+                "{function} needs a time column of type TIMESTAMP or TIMESTAMP_LTZ, but '{name}' is {}",
+                column.data_type
+            ))
+            .help("add a computed column such as ts AS TO_TIMESTAMP_LTZ(ms, 3) to the table, with a WATERMARK on it"));
+        }
+        if column.rowtime {
+            return Ok(());
+        }
+        let error = Error::script(format!(
+            "{function} needs an event-time attribute, but '{name}' is a plain {}",
+            column.data_type.kind
+        ));
+        Err(self.no_rowtime_advice(error, id, name, &input.rel))
     }
 
     fn no_rowtime_advice(&self, error: Error, id: ColumnId, name: &str, rel: &Rel) -> Error {
@@ -200,6 +222,10 @@ impl Binder<'_> {
             },
         }
     }
+}
+
+fn past(function: &str) -> Error {
+    Error::unsupported(format!("{function} on the event time of rows that waited for a window"))
 }
 
 /// The error for a table function that is none of ours.
@@ -318,7 +344,28 @@ fn not_an_interval(signature: &Signature, parameter: &str) -> Error {
         .help("write for instance INTERVAL '10' SECOND")
 }
 
-fn window_spec(signature: &Signature, args: &[Option<&Ast>]) -> Result<WindowSpec> {
+/// The windows of a TUMBLE, HOP or SESSION in GROUP BY. `sizes`: the arguments behind the time column.
+pub(super) fn group_window_spec(name: &str, sizes: &[Ast]) -> Result<WindowSpec> {
+    let Some(signature) = SIGNATURES.iter().find(|signature| signature.name == name) else {
+        return Err(unknown(name));
+    };
+    let wanted = if name == "HOP" { 2 } else { 1 };
+    if sizes.len() != wanted {
+        let error = match name {
+            _ if sizes.len() > wanted => Error::script(format!("{name} in GROUP BY takes no offset, in Flink either"))
+                .help(format!("take the window function: FROM TABLE({})", signature.usage)),
+            "HOP" => Error::script("HOP takes a time column, a slide and a size").help("write HOP(ts, slide, size)"),
+            _ => Error::script(format!("{name} takes a time column and an interval"))
+                .help(format!("write {name}(ts, INTERVAL '1' MINUTE)")),
+        };
+        return Err(error);
+    }
+    let args: Vec<Option<&Ast>> = [None, None].into_iter().chain(sizes.iter().map(Some)).collect();
+    window_spec(signature, &args, false)
+}
+
+/// `multiples`: sizes must be multiples of slides.
+fn window_spec(signature: &Signature, args: &[Option<&Ast>], multiples: bool) -> Result<WindowSpec> {
     let positive = |index: usize| -> Result<i64> {
         let ast = args[index].expect("required arguments are there");
         let value = milliseconds(signature, index, ast)?;
@@ -337,13 +384,13 @@ fn window_spec(signature: &Signature, args: &[Option<&Ast>]) -> Result<WindowSpe
         Some(ast) => milliseconds(signature, index, ast),
     };
     let multiple = |size_ms: i64, step_ms: i64, step: &str| {
-        if size_ms % step_ms == 0 && size_ms / step_ms > limits::WINDOWS_PER_ROW_MAX {
+        if (size_ms % step_ms == 0 || !multiples) && size_ms / step_ms > limits::WINDOWS_PER_ROW_MAX {
             let (windows, most) = (size_ms / step_ms, limits::WINDOWS_PER_ROW_MAX);
             let error =
                 Error::script(format!("each row would be in {windows} windows of {}; {most} at most", signature.name));
             return Err(located(error.help(format!("choose a longer {step}")), args[2].expect("required")));
         }
-        if size_ms % step_ms == 0 {
+        if size_ms % step_ms == 0 || !multiples {
             return Ok(());
         }
         let error = Error::script(format!(

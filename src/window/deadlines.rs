@@ -20,6 +20,8 @@ pub struct Deadlines {
     time: usize,
     scale: Scale,
     in_zone: bool,
+    /// How long windows take rows after they have fired.
+    allowed_ms: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -41,13 +43,25 @@ impl Deadlines {
     /// # Errors
     /// As [`operator`](super::operator).
     pub fn new(lateness: Lateness<'_>) -> Result<Self> {
-        let (window, time, zone) = match lateness {
-            Lateness::Windows { window, time, zone } => (window, time, zone),
+        let (window, time, zone, allowed_ms) = match lateness {
+            Lateness::Windows { window, time, zone, allowed_ms } => (window, time, zone, allowed_ms),
             Lateness::RowTime { time, every } => {
-                return Ok(Deadlines { kind: Kind::RowTime { every }, time, scale: Scale::new(None)?, in_zone: false });
+                return Ok(Deadlines {
+                    kind: Kind::RowTime { every },
+                    time,
+                    scale: Scale::new(None)?,
+                    in_zone: false,
+                    allowed_ms: 0,
+                });
             }
             Lateness::Never => {
-                return Ok(Deadlines { kind: Kind::Never, time: 0, scale: Scale::new(None)?, in_zone: false });
+                return Ok(Deadlines {
+                    kind: Kind::Never,
+                    time: 0,
+                    scale: Scale::new(None)?,
+                    in_zone: false,
+                    allowed_ms: 0,
+                });
             }
         };
         let kind = match (window, grid_of(window)?) {
@@ -56,7 +70,7 @@ impl Deadlines {
             (WindowSpec::Session { gap_ms }, None) => Kind::Session { gap: *gap_ms },
             (_, None) => return Err(Error::internal("a window of no kind")),
         };
-        Ok(Deadlines { kind, time, scale: Scale::new(zone)?, in_zone: zone.is_some() })
+        Ok(Deadlines { kind, time, scale: Scale::new(zone)?, in_zone: zone.is_some(), allowed_ms })
     }
 
     /// All windows that end at or before it have fired at this watermark.
@@ -120,7 +134,8 @@ impl Deadlines {
         let times = local_times(rows, self.time, &mut self.scale)?;
         Ok(match self.kind {
             Kind::Grid(grid) => {
-                times.iter().map(|&time| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX)).collect()
+                let last = |time: i64| grid.last_end(grid.slice_of(time)).unwrap_or(i64::MAX);
+                times.iter().map(|&time| last(time).saturating_add(self.allowed_ms)).collect()
             }
             Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
             Kind::RowTime { .. } => times.iter().map(|&time| time.saturating_add(1)).collect(),

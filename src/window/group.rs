@@ -3,10 +3,11 @@
 //! A batch is taken as a whole: the groups of its rows are looked up, each aggregate runs through the rows and tells
 //! the result after each of them ([`Run`]), and what differs from the row before of the same group is a change.
 
-mod changes;
-mod pending;
+pub(super) mod changes;
+pub(super) mod pending;
 #[cfg(test)]
 mod tests;
+pub(super) mod traces;
 
 use arrow::array::{ArrayRef, AsArray, Int8Array, RecordBatch};
 use arrow::datatypes::Int8Type;
@@ -25,11 +26,7 @@ use crate::time::Watermark;
 use crate::types::RowKind;
 use changes::{Changes, Outcome};
 use pending::Pending;
-
-/// No row.
-const NONE: u32 = u32::MAX;
-/// In [`Traces::before`]: a row of the batch, not a result from before it.
-const IN_BATCH: u32 = 1 << 31;
+use traces::Traces;
 
 pub(super) struct GroupOperator {
     spec: GroupAggregateSpec,
@@ -37,18 +34,10 @@ pub(super) struct GroupOperator {
     table: Table,
     /// Rows of each group, where rows are taken out again.
     sizes: ArenaVec<u64>,
-    /// By group: its last row in the batch at hand.
+    /// Scratch of [`Traces`].
     last: Vec<u32>,
     groups: Vec<u32>,
     pending: Pending,
-}
-
-/// How the rows of a batch follow each other in their groups.
-struct Traces {
-    /// Groups in the order of their first rows.
-    firsts: Vec<u32>,
-    /// Where the result before each row is: the number of its group among `firsts`, or of a row, with [`IN_BATCH`].
-    before: Vec<u32>,
 }
 
 impl GroupOperator {
@@ -72,31 +61,11 @@ impl GroupOperator {
         })
     }
 
-    fn traces(&mut self) -> Traces {
-        self.last.resize(self.table.len(), NONE);
-        let mut firsts = Vec::new();
-        let mut before = Vec::with_capacity(self.groups.len());
-        for (row, &group) in self.groups.iter().enumerate() {
-            let last = &mut self.last[group as usize];
-            if *last == NONE {
-                before.push(firsts.len() as u32);
-                firsts.push(group);
-            } else {
-                before.push(*last | IN_BATCH);
-            }
-            *last = row as u32;
-        }
-        firsts.iter().for_each(|&group| self.last[group as usize] = NONE);
-        Traces { firsts, before }
-    }
-
     /// What each row does to its group, and what is to be told of it if the result changes. `known`: groups that were
     /// there before the batch.
     fn outcomes(&mut self, rows: &RecordBatch, known: usize, traces: &Traces) -> Result<(Vec<Step>, Vec<Outcome>)> {
         let Some(kind) = self.spec.kind else {
-            let is_new = |(&group, &before): (&u32, &u32)| group as usize >= known && before & IN_BATCH == 0;
-            let outcome = |row| if is_new(row) { Outcome::Insert } else { Outcome::Update };
-            return Ok((Vec::new(), self.groups.iter().zip(&traces.before).map(outcome).collect()));
+            return Ok((Vec::new(), changes::of_added(&self.groups, known, traces)));
         };
         let kinds: &Int8Array = rows
             .columns()
@@ -122,18 +91,24 @@ impl GroupOperator {
         });
         Ok(both.unzip())
     }
+}
 
-    /// The results of all aggregates: those of `firsts` before the batch, then those after each row.
-    fn run(&mut self, traces: &Traces, inputs: &Inputs, steps: &[Step]) -> Result<Vec<ArrayRef>> {
-        let mut results = Vec::with_capacity(inputs.columns.len());
-        for (accumulator, (args, filter)) in self.table.accumulators.iter_mut().zip(&inputs.columns) {
-            let before = accumulator.result(&traces.firsts)?;
-            let run = Run { groups: &self.groups, args, filter: filter.as_ref(), steps };
-            let after = accumulator.run(&run)?;
-            results.push(arrow::compute::concat(&[&*before, &*after])?);
-        }
-        Ok(results)
+/// Takes rows, and tells the results of all aggregates: those of `firsts` before the rows, then those after each row.
+pub(super) fn results(
+    table: &mut Table,
+    groups: &[u32],
+    traces: &Traces,
+    inputs: &Inputs,
+    steps: &[Step],
+) -> Result<Vec<ArrayRef>> {
+    let mut results = Vec::with_capacity(inputs.columns.len());
+    for (accumulator, (args, filter)) in table.accumulators.iter_mut().zip(&inputs.columns) {
+        let before = accumulator.result(&traces.firsts)?;
+        let run = Run { groups, args, filter: filter.as_ref(), steps };
+        let after = accumulator.run(&run)?;
+        results.push(arrow::compute::concat(&[&*before, &*after])?);
     }
+    Ok(results)
 }
 
 impl WindowOperator for GroupOperator {
@@ -148,15 +123,11 @@ impl WindowOperator for GroupOperator {
         self.groups.clear();
         self.table.index.find_or_insert(&chunk.hashes, &chunk.keys, &mut self.groups)?;
         self.table.resize();
-        let traces = self.traces();
+        let traces = Traces::of(&self.groups, self.table.len(), &mut self.last);
         let (steps, mut outcomes) = self.outcomes(&batch.rows, known, &traces)?;
-        let results = self.run(&traces, &chunk.inputs, &steps)?;
+        let results = results(&mut self.table, &self.groups, &traces, &chunk.inputs, &steps)?;
         let firsts = traces.firsts.len() as u32;
-        let before: Vec<u32> = traces
-            .before
-            .iter()
-            .map(|&before| if before & IN_BATCH == 0 { before } else { firsts + (before & !IN_BATCH) })
-            .collect();
+        let before = traces.places();
         if !self.spec.repeats {
             changes::drop_equal(&results, &before, firsts, &mut outcomes)?;
         }

@@ -5,7 +5,8 @@
 //! overflow) slices are merged once into blocks of 2, 4, 8, ... slices at aligned places, and a window of n slices is
 //! put together from at most 2 log2(n) blocks.
 //!
-//! Slices are merged from the newest to the oldest, as in Flink: values that keep their order stand in that order.
+//! Slices are merged from the newest to the oldest, as in Flink, or from the oldest to the newest in legacy group windows:
+//! values that keep their order stand in that order.
 //!
 //! A row that is late for some windows only goes to its slice, and to all that was made of the slice before. Where its
 //! place in the order counts, what was made of the slice is made again.
@@ -30,6 +31,7 @@ pub(super) struct Hops {
     shape: Shape,
     /// The place of a row among the others counts.
     ordered: bool,
+    oldest_first: bool,
     plan: Plan,
 }
 
@@ -41,14 +43,14 @@ enum Plan {
 
 impl Hops {
     /// `sample` is a table of the operator.
-    pub(super) fn new(shape: &Shape, grid: Grid, sample: &Table) -> Result<Self> {
+    pub(super) fn new(shape: &Shape, grid: Grid, sample: &Table, oldest_first: bool) -> Result<Self> {
         let plan = if sample.accumulators.iter().all(|accumulator| accumulator.invertible()) {
             Plan::Running(Box::new(Running::new(shape)?))
         } else {
             Plan::Blocks(BTreeMap::new())
         };
         let ordered = shape.calls.iter().any(AggregateCall::keeps_order);
-        Ok(Hops { grid, shape: shape.clone(), ordered, plan })
+        Ok(Hops { grid, shape: shape.clone(), ordered, oldest_first, plan })
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -138,7 +140,8 @@ impl Hops {
             }
             Plan::Blocks(blocks) => {
                 let (from, to) = (self.grid.number(start), self.grid.number(end.saturating_sub(1)) + 1);
-                let mut builder = Builder { blocks, slices, grid: self.grid, shape: &self.shape };
+                let (grid, shape, oldest_first) = (self.grid, &self.shape, self.oldest_first);
+                let mut builder = Builder { blocks, slices, grid, shape, oldest_first };
                 let mut parts = Vec::new();
                 let mut at = from;
                 while at < to {
@@ -149,8 +152,11 @@ impl Hops {
                     parts.push((level, at >> level));
                     at += 1 << level;
                 }
-                let newest_first = parts.iter().rev().filter_map(|&part| builder.get(part));
-                let tables: Vec<&Table> = newest_first.filter(|table| !table.is_empty()).collect();
+                if !oldest_first {
+                    parts.reverse();
+                }
+                let tables = parts.iter().filter_map(|&part| builder.get(part));
+                let tables: Vec<&Table> = tables.filter(|table| !table.is_empty()).collect();
                 if let [table] = tables[..] {
                     return output.window(table, (start, end), None, emit);
                 }
@@ -170,6 +176,7 @@ struct Builder<'a> {
     slices: &'a Slices,
     grid: Grid,
     shape: &'a Shape,
+    oldest_first: bool,
 }
 
 impl Builder<'_> {
@@ -189,7 +196,10 @@ impl Builder<'_> {
         if self.slices.range(from..to).next().is_none() {
             return Ok(());
         }
-        let halves = [(level - 1, block * 2 + 1), (level - 1, block * 2)];
+        let mut halves = [(level - 1, block * 2 + 1), (level - 1, block * 2)];
+        if self.oldest_first {
+            halves.reverse();
+        }
         let mut table = Table::new(self.shape)?;
         for half in halves {
             self.build(half.0, half.1)?;

@@ -23,6 +23,7 @@
 pub mod assigner;
 mod attached;
 mod deadlines;
+mod emitting;
 mod grids;
 mod group;
 mod hop;
@@ -111,6 +112,7 @@ pub trait WindowOperator {
 pub fn operator(spec: &StageSpec, context: &EvalContext) -> Result<Box<dyn WindowOperator + Send>> {
     match spec {
         StageSpec::Aggregate(spec) => aggregate(spec),
+        StageSpec::Emitting(spec) => Ok(Box::new(emitting::EmittingOperator::new(spec)?)),
         StageSpec::Over(spec) => Ok(Box::new(over::OverOperator::new(spec)?)),
         StageSpec::Rank(spec) => Ok(Box::new(rank::RankOperator::new(spec)?)),
         StageSpec::SessionRows(spec) => Ok(Box::new(session_rows::SessionRowsOperator::new(spec)?)),

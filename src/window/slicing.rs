@@ -55,7 +55,7 @@ impl SliceOperator {
         } else if grid.cumulates {
             Combination::Cumulate(BTreeMap::new())
         } else {
-            Combination::Hop(Box::new(Hops::new(&reader.shape, grid, &sample)?))
+            Combination::Hop(Box::new(Hops::new(&reader.shape, grid, &sample, spec.oldest_first)?))
         };
         Ok(SliceOperator {
             output: Output::new(spec, &scale)?,

@@ -152,6 +152,7 @@ fn aggregate(window: WindowSpec) -> WindowAggregateSpec {
         schema: Schema::new(fields),
         set: None,
         ordered: false,
+        oldest_first: false,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Base, Inputs, Lowering, positions};
 use crate::error::{Error, Result};
-use crate::plan::{GroupAggregateSpec, Node, StageSpec};
+use crate::plan::{GroupAggregateSpec, Node, StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::sql::logical::{Call, ColumnId, GroupAggregate};
 use crate::types::{Field, RowKind, Schema};
 
@@ -41,5 +41,20 @@ impl Lowering<'_> {
         };
         let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Group(spec)) };
         Ok(Base { node, positions: positions(&columns) })
+    }
+}
+
+/// Refuses what depends on how the parts of a HOP are put together: a window that gives results at every row is not.
+pub(super) fn check_order(calls: &[&Call], spec: &WindowAggregateSpec) -> Result<()> {
+    let ordered = spec.aggregates.iter().zip(calls).find(|(aggregate, _)| aggregate.keeps_order());
+    match ordered {
+        Some((_, call)) if matches!(spec.window, WindowSpec::Hop { .. }) => {
+            let error = Error::unsupported(format!("{} in a HOP that fires early or late", call.kind));
+            Err(match &call.place {
+                Some(place) => error.at_place(place.clone()),
+                None => error,
+            })
+        }
+        _ => Ok(()),
     }
 }

@@ -306,8 +306,12 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM src, LATERAL («SELECT 1)".to_string(), "LATERAL (SELECT …)"),
         ("SELECT k FROM src INTERSECT «SELECT k FROM plain".to_string(), "INTERSECT"),
         (
-            "SELECT k, COUNT(*) FROM src GROUP BY k, «TUMBLE(ts, INTERVAL '1' SECOND)".to_string(),
-            "legacy group window TUMBLE",
+            "SELECT k, COUNT(*) FROM src GROUP BY GROUPING SETS ((k), («TUMBLE(ts, INTERVAL '1' SECOND)))".to_string(),
+            "TUMBLE inside of GROUPING SETS",
+        ),
+        (
+            "SELECT k, COUNT(*) FROM src GROUP BY k, TUMBLE(«ts + INTERVAL '1' SECOND, INTERVAL '1' SECOND)".to_string(),
+            "TUMBLE over an expression",
         ),
         ("SELECT k FROM src «ORDER BY ts".to_string(), "ORDER BY"),
         ("SELECT k FROM src «LIMIT 3".to_string(), "LIMIT"),

@@ -6,12 +6,13 @@ use arrow::array::{Array, ArrayRef, BooleanArray, Int8Array, UInt32Array, make_c
 use arrow::compute::kernels::cmp::distinct;
 use arrow::compute::{SortOptions, take};
 
+use super::traces::Traces;
 use crate::error::Result;
 use crate::types::RowKind;
 
 /// What is to be told of a row of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(in crate::window) enum Outcome {
     Nothing,
     /// The group is new.
     Insert,
@@ -20,9 +21,20 @@ pub(super) enum Outcome {
     Delete,
 }
 
+/// What each row does where rows are only added. `known`: groups that were there before.
+pub(in crate::window) fn of_added(groups: &[u32], known: usize, traces: &Traces) -> Vec<Outcome> {
+    let is_new = |(row, &group): (usize, &u32)| group as usize >= known && traces.is_first(row);
+    groups.iter().enumerate().map(|row| if is_new(row) { Outcome::Insert } else { Outcome::Update }).collect()
+}
+
 /// Takes out the updates that change no result. `before`: where in the results that before each row is; those after the
 /// rows stand from `first` on.
-pub(super) fn drop_equal(results: &[ArrayRef], before: &[u32], first: u32, outcomes: &mut [Outcome]) -> Result<()> {
+pub(in crate::window) fn drop_equal(
+    results: &[ArrayRef],
+    before: &[u32],
+    first: u32,
+    outcomes: &mut [Outcome],
+) -> Result<()> {
     let mut changed = vec![false; outcomes.len()];
     let before = UInt32Array::from(before.to_vec());
     for result in results {
@@ -48,7 +60,7 @@ fn differs(a: &ArrayRef, b: &ArrayRef) -> Result<BooleanArray> {
 }
 
 /// The rows that are given out.
-pub(super) struct Changes {
+pub(in crate::window) struct Changes {
     /// The row of the input that each comes from.
     pub rows: UInt32Array,
     /// Where its results are.
@@ -57,7 +69,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn of(outcomes: &[Outcome], before: &[u32], first: u32) -> Self {
+    pub(in crate::window) fn of(outcomes: &[Outcome], before: &[u32], first: u32) -> Self {
         let (mut rows, mut results, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
         let mut give = |row: usize, result: u32, kind: RowKind| {
             rows.push(row as u32);
@@ -79,8 +91,14 @@ impl Changes {
         Changes { rows: rows.into(), results: results.into(), kinds: kinds.into() }
     }
 
+    /// The same changes, of rows that are among others: `rows` says where each is.
+    pub(in crate::window) fn within(self, rows: &[u32]) -> Self {
+        let origins: Vec<u32> = self.rows.values().iter().map(|&row| rows[row as usize]).collect();
+        Changes { rows: origins.into(), ..self }
+    }
+
     /// Keys, results and kinds.
-    pub(super) fn columns(&self, keys: &[ArrayRef], results: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
+    pub(in crate::window) fn columns(&self, keys: &[ArrayRef], results: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
         let mut columns = Vec::with_capacity(keys.len() + results.len() + 1);
         for key in keys {
             columns.push(take(key, &self.rows, None)?);

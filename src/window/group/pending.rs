@@ -10,8 +10,11 @@ use crate::key::KeyHash;
 use crate::types::RowKind;
 use crate::window::{Emit, Emitted};
 
+/// Ends of windows beyond are one as far as their order goes; no calendar reaches so far.
+const END_MAX: i64 = 1 << 60;
+
 /// Holds the changes of a block back until all of its rows have come, where their order counts.
-pub(super) struct Pending {
+pub(in crate::window) struct Pending {
     schema: SchemaRef,
     ordered: bool,
     batches: Vec<RecordBatch>,
@@ -29,12 +32,12 @@ struct Row {
 }
 
 impl Pending {
-    pub(super) fn new(schema: SchemaRef, ordered: bool) -> Self {
+    pub(in crate::window) fn new(schema: SchemaRef, ordered: bool) -> Self {
         Pending { schema, ordered, batches: Vec::new(), rows: Vec::new() }
     }
 
     /// `places` and `hashes` are those of the rows of the input.
-    pub(super) fn push(
+    pub(in crate::window) fn push(
         &mut self,
         columns: Vec<ArrayRef>,
         changes: &Changes,
@@ -61,8 +64,26 @@ impl Pending {
         Ok(())
     }
 
+    /// Rows of the window that ends at `end`, all of them new, which come before all changes of the block. `hashes` are
+    /// those of their keys.
+    pub(in crate::window) fn push_window(
+        &mut self,
+        rows: RecordBatch,
+        end: i64,
+        hashes: impl Iterator<Item = KeyHash>,
+        emit: Emit<'_>,
+    ) -> Result<()> {
+        if !self.ordered {
+            return emit(Emitted { rows, time: 0, times: Vec::new(), before: Vec::new() });
+        }
+        let place = i64::MIN / 4 + end.clamp(-END_MAX, END_MAX);
+        self.rows.extend(hashes.map(|hash| Row { place, hash, kind: RowKind::Insert }));
+        self.batches.push(rows);
+        Ok(())
+    }
+
     /// What has been held back, in order, with its times.
-    pub(super) fn take(&mut self) -> Result<Option<(RecordBatch, Vec<i64>)>> {
+    pub(in crate::window) fn take(&mut self) -> Result<Option<(RecordBatch, Vec<i64>)>> {
         let (batches, rows) = (std::mem::take(&mut self.batches), std::mem::take(&mut self.rows));
         if batches.is_empty() {
             return Ok(None);

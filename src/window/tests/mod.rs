@@ -108,6 +108,7 @@ pub(super) fn zoned_spec(
         schema: Schema::new(fields),
         set: None,
         ordered: false,
+        oldest_first: false,
     }
 }
 

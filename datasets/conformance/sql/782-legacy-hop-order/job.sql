@@ -1,0 +1,25 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE src (
+  k STRING, ts TIMESTAMP(3), v INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/src.csv',
+  'format' = 'csv'
+);
+
+CREATE TABLE results (
+  ws TIMESTAMP(3), l STRING, n BIGINT
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT HOP_START(ts, INTERVAL '4' SECOND, INTERVAL '10' SECOND), LISTAGG(CAST(v AS STRING)), COUNT(DISTINCT v)
+FROM src
+GROUP BY k, HOP(ts, INTERVAL '4' SECOND, INTERVAL '10' SECOND);

@@ -1,0 +1,60 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE datagen (
+  event_type INT,
+  person ROW<
+    id BIGINT, name STRING, emailAddress STRING, creditCard STRING, city STRING, state STRING,
+    `dateTime` TIMESTAMP(3), extra STRING>,
+  auction ROW<
+    id BIGINT, itemName STRING, description STRING, initialBid BIGINT, reserve BIGINT,
+    `dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING>,
+  bid ROW<
+    auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING,
+    `dateTime` TIMESTAMP(3), extra STRING>,
+  `dateTime` AS CASE event_type
+    WHEN 0 THEN person.`dateTime`
+    WHEN 1 THEN auction.`dateTime`
+    ELSE bid.`dateTime`
+  END,
+  WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/../810-nexmark-stateless/events.json',
+  'format' = 'json'
+);
+
+CREATE VIEW person AS
+SELECT person.id, person.name, person.emailAddress, person.creditCard, person.city, person.state, `dateTime`, person.extra
+FROM datagen
+WHERE event_type = 0;
+
+CREATE VIEW auction AS
+SELECT auction.id, auction.itemName, auction.description, auction.initialBid, auction.reserve, `dateTime`,
+  auction.expires, auction.seller, auction.category, auction.extra
+FROM datagen
+WHERE event_type = 1;
+
+CREATE VIEW bid AS
+SELECT bid.auction, bid.bidder, bid.price, bid.channel, bid.url, `dateTime`, bid.extra
+FROM datagen
+WHERE event_type = 2;
+
+CREATE TABLE results (
+  id BIGINT, name STRING, stime TIMESTAMP(3)
+) WITH ('connector' = 'filesystem', 'path' = '${OUT}/results', 'format' = 'json');
+
+INSERT INTO results
+SELECT p.id, p.name, p.starttime
+FROM (
+  SELECT id, name, window_start AS starttime, window_end AS endtime
+  FROM TABLE(TUMBLE(TABLE person, DESCRIPTOR(`dateTime`), INTERVAL '10' SECOND))
+  GROUP BY id, name, window_start, window_end
+) AS p
+JOIN (
+  SELECT seller, window_start AS starttime, window_end AS endtime
+  FROM TABLE(TUMBLE(TABLE auction, DESCRIPTOR(`dateTime`), INTERVAL '10' SECOND))
+  GROUP BY seller, window_start, window_end
+) AS a
+ON p.id = a.seller AND p.starttime = a.starttime AND p.endtime = a.endtime;

@@ -1,0 +1,201 @@
+//! Legacy group windows: TUMBLE, HOP and SESSION in GROUP BY, and TUMBLE_START and the like above it.
+
+use sqlparser::ast::{Expr as Ast, Function, FunctionArgumentList, FunctionArguments};
+
+use super::binder::{Binder, Context, located};
+use super::function::{function_name, plain_argument};
+use super::logical::{ColumnId, Rel, Window, WindowId};
+use super::query::Relation;
+use super::scope::Scope;
+use super::window::group_window_spec;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Scalar};
+use crate::plan::{EmitSpec, WindowSpec};
+use crate::types::Type;
+
+/// The window of a GROUP BY, as it was written there.
+#[derive(Debug)]
+pub(super) struct GroupWindow {
+    /// TUMBLE, HOP or SESSION.
+    name: String,
+    time: ColumnId,
+    /// The arguments behind the time column.
+    sizes: Vec<Ast>,
+    pub id: WindowId,
+}
+
+/// The functions that tell something of a group window, without the name of the window.
+const ABOUT: &[&str] = &["START", "END", "ROWTIME", "PROCTIME"];
+
+/// The window and the part of it that a function like TUMBLE_START tells.
+pub(super) fn auxiliary(name: &str) -> Option<(&str, &str)> {
+    name.split_once('_').filter(|(window, part)| is_window(window) && ABOUT.contains(part))
+}
+
+fn is_window(name: &str) -> bool {
+    matches!(name, "TUMBLE" | "HOP" | "SESSION")
+}
+
+/// The call of a window in GROUP BY, and its name.
+fn written(ast: &Ast) -> Option<(String, &Function)> {
+    match ast {
+        Ast::Nested(inner) => written(inner),
+        Ast::Function(function) => {
+            let name = function_name(function).ok().filter(|name| is_window(name))?;
+            Some((name, function))
+        }
+        _ => None,
+    }
+}
+
+fn list(function: &Function) -> &[sqlparser::ast::FunctionArg] {
+    match &function.args {
+        FunctionArguments::List(list) => &list.args,
+        _ => &[],
+    }
+}
+
+impl Binder<'_> {
+    /// Takes the window out of the expressions of a GROUP BY, and has the rows of `rel` belong to its windows.
+    pub(super) fn group_window<'a>(
+        &mut self,
+        groups: &'a [Ast],
+        scope: &Scope,
+        rel: Rel,
+    ) -> Result<(Vec<&'a Ast>, Option<GroupWindow>, Rel)> {
+        let (mut rest, mut found): (Vec<&Ast>, Option<GroupWindow>) = (Vec::new(), None);
+        let mut rel = Relation { rel, scope: scope.clone() };
+        for ast in groups {
+            let Some((name, function)) = written(ast) else {
+                rest.push(ast);
+                continue;
+            };
+            let (time, sizes) = self.window_arguments(&name, function, scope).map_err(|error| located(error, ast))?;
+            match &found {
+                Some(first) if first.is_called(&name, time, &sizes) => {}
+                Some(_) => {
+                    return Err(located(
+                        Error::script("GROUP BY takes one window only")
+                            .help("aggregate by the smaller window in a subquery, and by the larger one over it"),
+                        ast,
+                    ));
+                }
+                None => {
+                    let (window, relation) = self.cut(name, (time, sizes), rel, ast)?;
+                    (found, rel) = (Some(window), relation);
+                }
+            }
+        }
+        Ok((rest, found, rel.rel))
+    }
+
+    /// The time column of a call and the arguments behind it.
+    fn window_arguments(&self, name: &str, function: &Function, scope: &Scope) -> Result<(ColumnId, Vec<Ast>)> {
+        let args = list(function).iter().map(|arg| plain_argument(name, arg)).collect::<Result<Vec<_>>>()?;
+        let Some((first, sizes)) = args.split_first() else {
+            return Err(Error::script(format!("{name} in GROUP BY takes a time column and an interval"))
+                .help("write TUMBLE(ts, INTERVAL '1' MINUTE)"));
+        };
+        let Some(time) = self.plain_column(first, scope) else {
+            if let Ast::Identifier(name) = first {
+                scope.find(name)?;
+            }
+            let error = Error::unsupported(format!("{name} over an expression"));
+            return Err(located(error.help("name the column with the WATERMARK itself"), first));
+        };
+        Ok((time, sizes.iter().map(|&ast| ast.clone()).collect()))
+    }
+
+    /// Cuts windows over the rows of `input`.
+    fn cut(
+        &mut self,
+        name: String,
+        (time, sizes): (ColumnId, Vec<Ast>),
+        input: Relation,
+        ast: &Ast,
+    ) -> Result<(GroupWindow, Relation)> {
+        self.check_group_time(&name, time, &input).map_err(|error| located(error, ast))?;
+        let function = group_window_spec(&name, &sizes).map_err(|error| located(error, ast))?;
+        let time_type = match self.arena.columns[time].data_type.kind {
+            Type::TimestampLtz(_) => Type::TimestampLtz(3).not_null(),
+            _ => Type::Timestamp(3).not_null(),
+        };
+        let boundary = Type::Timestamp(3).not_null();
+        let [start, end] = ["window_start", "window_end"].map(|name| self.arena.add(name, boundary.clone(), false));
+        let last = self.arena.add("window_time", time_type.clone(), true);
+        let id = self.arena.windows.len();
+        self.arena.windows.push(Window {
+            function,
+            start,
+            end,
+            time: Some(last),
+            time_type,
+            partition: None,
+            legacy: true,
+        });
+        let rel = Rel::Window { input: Box::new(input.rel), window: id, time };
+        Ok((GroupWindow { name, time, sizes, id }, Relation { rel, scope: input.scope }))
+    }
+
+    /// When the results of a window in GROUP BY change, and the column that says how.
+    pub(super) fn emit_changes(&mut self, window: WindowId) -> Result<Option<(EmitSpec, ColumnId)>> {
+        let window = &self.arena.windows[window];
+        if !window.legacy {
+            return Ok(None);
+        }
+        let is_session = matches!(window.function, WindowSpec::Session { .. });
+        let Some(emit) = self.settings.emit()? else { return Ok(None) };
+        if is_session {
+            return Err(Error::script("a SESSION in GROUP BY does not fire early or late, in Flink either")
+                .help("RESET 'table.exec.emit.early-fire.enabled' and 'table.exec.emit.late-fire.enabled'"));
+        }
+        if self.settings.emits_delayed() {
+            let warning = "'table.exec.emit.early-fire.delay' and '….late-fire.delay' go by the clock, which does not \
+                           pass while files are read: windows fire at their end only; '0 ms' fires at every row.";
+            if !self.warnings.iter().any(|known| known == warning) {
+                self.warnings.push(warning.to_string());
+            }
+        }
+        Ok(Some((emit, self.kind_column())))
+    }
+
+    /// What TUMBLE_START and the like tell of the window in GROUP BY.
+    pub(super) fn window_part(
+        &mut self,
+        name: &str,
+        (window, part): (&str, &str),
+        list: &FunctionArgumentList,
+        context: &Context<'_>,
+    ) -> Result<Expr> {
+        let found = context.grouping.and_then(|grouping| grouping.window.as_ref());
+        let args = list.args.iter().map(|arg| plain_argument(name, arg)).collect::<Result<Vec<_>>>()?;
+        let called = args.split_first().and_then(|(first, sizes)| {
+            let sizes: Vec<Ast> = sizes.iter().map(|&ast| ast.clone()).collect();
+            Some((self.plain_column(first, context.scope)?, sizes))
+        });
+        let found = found.filter(|found| called.is_some_and(|(time, sizes)| found.is_called(window, time, &sizes)));
+        let Some(found) = found else {
+            let error = Error::script(format!("{name} has no {window} of the same arguments in GROUP BY"));
+            return Err(match context.clause {
+                "SELECT" | "HAVING" => error.help(format!("repeat what stands in {window}(…) word for word")),
+                _ => error.help(format!("{name} belongs into SELECT and HAVING, with {window}(…) in GROUP BY")),
+            });
+        };
+        let window = &self.arena.windows[found.id];
+        let id = match part {
+            "START" => window.start,
+            "END" => window.end,
+            "ROWTIME" => window.time.unwrap_or(window.end),
+            // Of a window of event time, as in Flink.
+            _ => return Ok(Expr::literal(Scalar::Null, Type::TimestampLtz(3).nullable())),
+        };
+        Ok(self.arena.expr(id))
+    }
+}
+
+impl GroupWindow {
+    /// Intervals must be written alike, as in Flink: INTERVAL '60' SECOND is not INTERVAL '1' MINUTE.
+    fn is_called(&self, name: &str, time: ColumnId, sizes: &[Ast]) -> bool {
+        self.name == name && self.time == time && self.sizes == sizes
+    }
+}
