@@ -78,8 +78,13 @@ fn bids_print(rows: &str, query: &str, drawn: &str) {
     prints(&format!("{BID}{query};"), rows, drawn);
 }
 
-/// The page "Window TVF" has no suppliers.
-const WINDOWED: &str = "SELECT bidtime, price, item, window_start, window_end, window_time FROM TABLE";
+/// The same of a query over the bids of the page "Window TVF", which have no suppliers.
+fn items_print(rows: &str, query: &str, drawn: &str) {
+    let rows: String = rows.lines().filter_map(|row| row.rsplit_once(',')).map(|(row, _)| format!("{row}\n")).collect();
+    prints(&format!("{}{query};", BID.replace(", supplier_id STRING", "")), &rows, drawn);
+}
+
+const WINDOWED: &str = "SELECT * FROM TABLE";
 const SUMS: &str = "SELECT window_start, window_end, SUM(price) AS price FROM TABLE";
 const EACH: &str = "GROUP BY window_start, window_end";
 
@@ -94,9 +99,9 @@ fn tumbling_windows() {
         | 2020-04-15 08:11 |  3.00 | B    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
         | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
         | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |";
-    bids_print(BIDS, &format!("{WINDOWED}(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))"), rows);
+    items_print(BIDS, &format!("{WINDOWED}(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))"), rows);
     let named = "(TUMBLE(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), SIZE => INTERVAL '10' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{named}"), rows);
     let sums = "
         |     window_start |       window_end | price |
         | 2020-04-15 08:00 | 2020-04-15 08:10 | 11.00 |
@@ -122,10 +127,10 @@ fn hopping_windows() {
         | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |
         | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:15 | 2020-04-15 08:25 | 2020-04-15 08:24:59.999 |";
     let hop = "(HOP(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{hop}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{hop}"), rows);
     let named = "(HOP(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), SLIDE => INTERVAL '5' MINUTES,
         SIZE => INTERVAL '10' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{named}"), rows);
     let sums = "
         |     window_start |       window_end | price |
         | 2020-04-15 08:00 | 2020-04-15 08:10 | 11.00 |
@@ -158,10 +163,10 @@ fn cumulating_windows() {
         | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:18 | 2020-04-15 08:17:59.999 |
         | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:10 | 2020-04-15 08:20 | 2020-04-15 08:19:59.999 |";
     let cumulate = "(CUMULATE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{cumulate}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{cumulate}"), rows);
     let named = "(CUMULATE(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), STEP => INTERVAL '2' MINUTES,
         SIZE => INTERVAL '10' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{named}"), rows);
     let sums = "
         |     window_start |       window_end | price |
         | 2020-04-15 08:00 | 2020-04-15 08:06 |  4.00 |
@@ -186,7 +191,7 @@ fn sessions() {
         | 2020-04-15 08:08 |  3.00 | A    | 2020-04-15 08:06 | 2020-04-15 08:13 | 2020-04-15 08:12:59.999 |
         | 2020-04-15 08:09 |  5.00 | B    | 2020-04-15 08:09 | 2020-04-15 08:14 | 2020-04-15 08:13:59.999 |
         | 2020-04-15 08:17 |  1.00 | B    | 2020-04-15 08:17 | 2020-04-15 08:22 | 2020-04-15 08:21:59.999 |";
-    bids_print(BIDS_OF_SESSIONS, &format!("{WINDOWED}{session}"), rows);
+    items_print(BIDS_OF_SESSIONS, &format!("{WINDOWED}{session}"), rows);
     let sums = "
         |     window_start |       window_end | item | total_price |
         | 2020-04-15 08:06 | 2020-04-15 08:13 | A    |        9.00 |
@@ -217,10 +222,10 @@ fn windows_with_an_offset() {
         | 2020-04-15 08:13 |  1.00 | E    | 2020-04-15 08:11 | 2020-04-15 08:21 | 2020-04-15 08:20:59.999 |
         | 2020-04-15 08:17 |  6.00 | F    | 2020-04-15 08:11 | 2020-04-15 08:21 | 2020-04-15 08:20:59.999 |";
     let tumble = "(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES, INTERVAL '1' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{tumble}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{tumble}"), rows);
     let named = "(TUMBLE(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime), SIZE => INTERVAL '10' MINUTES,
         `OFFSET` => INTERVAL '1' MINUTES))";
-    bids_print(BIDS, &format!("{WINDOWED}{named}"), rows);
+    items_print(BIDS, &format!("{WINDOWED}{named}"), rows);
     let sums = "
         |     window_start |       window_end | price |
         | 2020-04-15 08:01 | 2020-04-15 08:11 | 11.00 |

@@ -54,7 +54,8 @@ impl Answer {
 struct Described {
     name: String,
     data_type: DataType,
-    rowtime: bool,
+    /// Of which time it is an attribute, as Flink writes it.
+    attribute: &'static str,
     key: Option<String>,
     extras: Option<String>,
     watermark: Option<String>,
@@ -138,13 +139,7 @@ impl Session<'_> {
         let texts = |text: &dyn Fn(&Described) -> Option<String>| Values::Texts(rows.iter().map(text).collect());
         let mut columns = vec![
             ("name", texts(&|row| Some(row.name.clone()))),
-            (
-                "type",
-                texts(&|row| {
-                    let rowtime = if row.rowtime { " *ROWTIME*" } else { "" };
-                    Some(format!("{}{rowtime}", row.data_type.kind))
-                }),
-            ),
+            ("type", texts(&|row| Some(format!("{}{}", row.data_type.kind, row.attribute)))),
             ("null", Values::Truths(rows.iter().map(|row| row.data_type.nullable).collect())),
             ("key", texts(&|row| row.key.clone())),
             ("extras", texts(&|row| row.extras.clone())),
@@ -165,7 +160,7 @@ impl Session<'_> {
                 Described {
                     name: named.name.clone(),
                     data_type: column.data_type.clone(),
-                    rowtime: column.rowtime,
+                    attribute: attribute(column.rowtime, column.proctime),
                     key: None,
                     extras: None,
                     watermark: None,
@@ -181,6 +176,14 @@ impl Session<'_> {
     }
 }
 
+fn attribute(rowtime: bool, proctime: bool) -> &'static str {
+    match (rowtime, proctime) {
+        (true, _) => " *ROWTIME*",
+        (_, true) => " *PROCTIME*",
+        _ => "",
+    }
+}
+
 fn table_columns(table: &Table) -> Vec<Described> {
     let definition = &table.definition;
     let key: Vec<&str> = definition.primary_key.iter().map(|name| name.value.as_str()).collect();
@@ -192,7 +195,7 @@ fn table_columns(table: &Table) -> Vec<Described> {
         Described {
             name: column.name.clone(),
             data_type: column.data_type.clone(),
-            rowtime: watermark.is_some(),
+            attribute: attribute(watermark.is_some(), definition.is_proctime(index)),
             key: key.contains(&column.name.as_str()).then(|| format!("PRI({})", key.join(", "))),
             extras: definition::extras(defined),
             watermark: watermark.map(|watermark| excerpt_of(&watermark.spelling)),

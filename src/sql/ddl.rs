@@ -7,6 +7,7 @@ use sqlparser::tokenizer::{Span, Token};
 
 use super::dialect::unsupported;
 use super::like::{Like, parse_like};
+use super::processing;
 use super::statement::{is_word, parse_comment, parse_name, take_word};
 use super::text::spelled;
 use super::types::parse_type;
@@ -64,6 +65,15 @@ pub(super) struct MetadataDef {
     pub is_virtual: bool,
     /// Where the word METADATA stands.
     pub span: Span,
+}
+
+impl CreateTable {
+    /// Whether the column of that index is PROCTIME().
+    pub(super) fn is_proctime(&self, index: usize) -> bool {
+        self.columns.get(index).is_some_and(
+            |column| matches!(&column.kind, ColumnKind::Computed(expression) if processing::is_call(expression)),
+        )
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -160,9 +160,6 @@ fn refuse_by_name(name: &str) -> Result<()> {
         }
         "CUMULATE" => Error::script("CUMULATE is a window function and belongs into FROM")
             .help("write FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), step, size))"),
-        "PROCTIME" => {
-            Error::unsupported("processing time (PROCTIME())").help("use event time: a column with a WATERMARK")
-        }
         "SOURCE_WATERMARK" => Error::unsupported(name),
         "LAG" | "LEAD" | "NTILE" | "PERCENT_RANK" | "CUME_DIST" => Error::script(format!("{name} needs a window"))
             .help(format!("write {name}(…) OVER (PARTITION BY … ORDER BY …)")),

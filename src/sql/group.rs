@@ -223,6 +223,7 @@ impl Binder<'_> {
     ) -> Result<Rel> {
         match (window, output) {
             (Some(window), Some(output)) => {
+                self.warn_of_open_windows(window);
                 let changes = self.emit_changes(window).map_err(|error| match place {
                     Some(place) => error.at_place(place),
                     None => error,
@@ -347,7 +348,8 @@ impl Binder<'_> {
         let boundary = Type::Timestamp(3).not_null();
         let start = self.arena.add("window_start", boundary.clone(), false);
         let end = self.arena.add("window_end", boundary, false);
-        let time = self.arena.add("window_time", below.time_type.clone(), true);
+        let time = self.arena.add("window_time", below.time_type.clone(), !below.proctime);
+        self.arena.columns[time].proctime = below.proctime;
         // Behind a window in GROUP BY they are times like others, as in Flink.
         if !below.legacy {
             for (column, role) in [(start, Role::Start), (end, Role::End), (time, Role::Time)] {

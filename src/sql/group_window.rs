@@ -5,6 +5,7 @@ use sqlparser::ast::{Expr as Ast, Function, FunctionArgumentList, FunctionArgume
 use super::binder::{Binder, Context, located};
 use super::function::{function_name, plain_argument};
 use super::logical::{ColumnId, Rel, Window, WindowId};
+use super::processing;
 use super::query::Relation;
 use super::scope::Scope;
 use super::window::group_window_spec;
@@ -18,7 +19,8 @@ use crate::types::Type;
 pub(super) struct GroupWindow {
     /// TUMBLE, HOP or SESSION.
     name: String,
-    time: ColumnId,
+    /// `None`: PROCTIME() itself.
+    time: Option<ColumnId>,
     /// The arguments behind the time column.
     sizes: Vec<Ast>,
     pub id: WindowId,
@@ -90,12 +92,16 @@ impl Binder<'_> {
     }
 
     /// The time column of a call and the arguments behind it.
-    fn window_arguments(&self, name: &str, function: &Function, scope: &Scope) -> Result<(ColumnId, Vec<Ast>)> {
+    fn window_arguments(&self, name: &str, function: &Function, scope: &Scope) -> Result<(Option<ColumnId>, Vec<Ast>)> {
         let args = list(function).iter().map(|arg| plain_argument(name, arg)).collect::<Result<Vec<_>>>()?;
         let Some((first, sizes)) = args.split_first() else {
             return Err(Error::script(format!("{name} in GROUP BY takes a time column and an interval"))
                 .help("write TUMBLE(ts, INTERVAL '1' MINUTE)"));
         };
+        let sizes = sizes.iter().map(|&ast| ast.clone()).collect();
+        if processing::is_call(first) {
+            return Ok((None, sizes));
+        }
         let Some(time) = self.plain_column(first, scope) else {
             if let Ast::Identifier(name) = first {
                 scope.find(name)?;
@@ -103,17 +109,21 @@ impl Binder<'_> {
             let error = Error::unsupported(format!("{name} over an expression"));
             return Err(located(error.help("name the column with the WATERMARK itself"), first));
         };
-        Ok((time, sizes.iter().map(|&ast| ast.clone()).collect()))
+        Ok((Some(time), sizes))
     }
 
     /// Cuts windows over the rows of `input`.
     fn cut(
         &mut self,
         name: String,
-        (time, sizes): (ColumnId, Vec<Ast>),
-        input: Relation,
+        (written, sizes): (Option<ColumnId>, Vec<Ast>),
+        mut input: Relation,
         ast: &Ast,
     ) -> Result<(GroupWindow, Relation)> {
+        let time = match written {
+            Some(time) => time,
+            None => self.add_proctime(&mut input)?,
+        };
         self.check_group_time(&name, time, &input).map_err(|error| located(error, ast))?;
         let function = group_window_spec(&name, &sizes).map_err(|error| located(error, ast))?;
         let time_type = match self.arena.columns[time].data_type.kind {
@@ -122,7 +132,9 @@ impl Binder<'_> {
         };
         let boundary = Type::Timestamp(3).not_null();
         let [start, end] = ["window_start", "window_end"].map(|name| self.arena.add(name, boundary.clone(), false));
-        let last = self.arena.add("window_time", time_type.clone(), true);
+        let proctime = self.arena.columns[time].proctime;
+        let last = self.arena.add("window_time", time_type.clone(), !proctime);
+        self.arena.columns[last].proctime = proctime;
         let id = self.arena.windows.len();
         self.arena.windows.push(Window {
             function,
@@ -132,9 +144,10 @@ impl Binder<'_> {
             time_type,
             partition: None,
             legacy: true,
+            proctime,
         });
         let rel = Rel::Window { input: Box::new(input.rel), window: id, time };
-        Ok((GroupWindow { name, time, sizes, id }, Relation { rel, scope: input.scope }))
+        Ok((GroupWindow { name, time: written, sizes, id }, Relation { rel, scope: input.scope }))
     }
 
     /// When the results of a window in GROUP BY change, and the column that says how.
@@ -143,11 +156,15 @@ impl Binder<'_> {
         if !window.legacy {
             return Ok(None);
         }
+        let proctime = window.proctime;
         let is_session = matches!(window.function, WindowSpec::Session { .. });
         let Some(emit) = self.settings.emit()? else { return Ok(None) };
         if is_session {
             return Err(Error::script("a SESSION in GROUP BY does not fire early or late, in Flink either")
                 .help("RESET 'table.exec.emit.early-fire.enabled' and 'table.exec.emit.late-fire.enabled'"));
+        }
+        if proctime {
+            return Err(processing::unsupported("early firing"));
         }
         if self.settings.emits_delayed() {
             let warning = "'table.exec.emit.early-fire.delay' and '….late-fire.delay' go by the clock, which does not \
@@ -171,7 +188,10 @@ impl Binder<'_> {
         let args = list.args.iter().map(|arg| plain_argument(name, arg)).collect::<Result<Vec<_>>>()?;
         let called = args.split_first().and_then(|(first, sizes)| {
             let sizes: Vec<Ast> = sizes.iter().map(|&ast| ast.clone()).collect();
-            Some((self.plain_column(first, context.scope)?, sizes))
+            match self.plain_column(first, context.scope) {
+                Some(time) => Some((Some(time), sizes)),
+                None => processing::is_call(first).then_some((None, sizes)),
+            }
         });
         let found = found.filter(|found| called.is_some_and(|(time, sizes)| found.is_called(window, time, &sizes)));
         let Some(found) = found else {
@@ -185,7 +205,12 @@ impl Binder<'_> {
         let id = match part {
             "START" => window.start,
             "END" => window.end,
+            "ROWTIME" if window.proctime => {
+                return Err(Error::script("a window of processing time has no row time, in Flink either")
+                    .help(format!("take {}_PROCTIME", found.name)));
+            }
             "ROWTIME" => window.time.unwrap_or(window.end),
+            "PROCTIME" if window.proctime => window.time.unwrap_or(window.end),
             // Of a window of event time, as in Flink.
             _ => return Ok(Expr::literal(Scalar::Null, Type::TimestampLtz(3).nullable())),
         };
@@ -195,7 +220,7 @@ impl Binder<'_> {
 
 impl GroupWindow {
     /// Intervals must be written alike, as in Flink: INTERVAL '60' SECOND is not INTERVAL '1' MINUTE.
-    fn is_called(&self, name: &str, time: ColumnId, sizes: &[Ast]) -> bool {
+    fn is_called(&self, name: &str, time: Option<ColumnId>, sizes: &[Ast]) -> bool {
         self.name == name && self.time == time && self.sizes == sizes
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Column {
     pub data_type: DataType,
     /// An event-time attribute: windows may be cut on it.
     pub rowtime: bool,
+    /// A processing-time attribute.
+    pub proctime: bool,
     /// The part it plays in a window.
     pub window: Option<(WindowId, Role)>,
     /// Of an event time that rows bring from a table: the column with the watermark before them.
@@ -51,6 +53,8 @@ pub(super) struct Window {
     pub partition: Option<Vec<ColumnId>>,
     /// Of a GROUP BY TUMBLE(…), not of a window function.
     pub legacy: bool,
+    /// They end by the clock.
+    pub proctime: bool,
 }
 
 /// All columns and windows of a statement.
@@ -64,7 +68,14 @@ pub(super) struct Arena {
 
 impl Arena {
     pub(super) fn add(&mut self, name: impl Into<String>, data_type: DataType, rowtime: bool) -> ColumnId {
-        self.columns.push(Column { name: name.into(), data_type, rowtime, window: None, current: None });
+        self.columns.push(Column {
+            name: name.into(),
+            data_type,
+            rowtime,
+            proctime: false,
+            window: None,
+            current: None,
+        });
         self.columns.len() - 1
     }
     pub(super) fn expr(&self, id: ColumnId) -> Expr {

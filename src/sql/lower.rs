@@ -6,6 +6,7 @@ mod updating;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, columns_of, rewrite};
+use super::processing::{check_ends, rows_of_ended_windows};
 use crate::aggregate::AggregateCall;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar, resolve};
@@ -195,6 +196,9 @@ impl Lowering<'_> {
         needed: &BTreeSet<ColumnId>,
     ) -> Result<Base> {
         if matches!(window.function, WindowSpec::Session { .. }) {
+            if window.proctime {
+                return Err(super::processing::unsupported("SESSION without GROUP BY"));
+            }
             return self.session_rows(input, window, time, needed);
         }
         let own = [Some(window.start), Some(window.end), window.time];
@@ -272,7 +276,13 @@ impl Lowering<'_> {
             }
         };
         calls.iter().try_for_each(|call| check_merges(call, &spec))?;
-        let input = self.lower(input_rel, &inputs.exprs, &inputs.names)?;
+        let input = if window.proctime {
+            let input = self.lower(&rows_of_ended_windows(input_rel.clone()), &inputs.exprs, &inputs.names)?;
+            check_ends(&input)?;
+            input
+        } else {
+            self.lower(input_rel, &inputs.exprs, &inputs.names)?
+        };
         let output = &self.arena.windows[aggregate.output];
         let mut columns: Vec<ColumnId> = aggregate.keys.iter().map(|(id, _)| *id).collect();
         columns.extend(calls.iter().map(|call| call.column));

@@ -17,6 +17,9 @@ impl Lowering<'_> {
                 keys[side].push(inputs[side].add(expr, self.name_of(expr, "key")));
             }
         }
+        if join.windows.is_some_and(|windows| windows.iter().any(|id| self.arena.windows[*id].proctime)) {
+            return Err(super::processing::unsupported("a join"));
+        }
         let windows = join.windows.map(|windows| {
             [0, 1].map(|side| {
                 let window = &self.arena.windows[windows[side]];

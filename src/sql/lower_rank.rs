@@ -24,6 +24,9 @@ impl Lowering<'_> {
             };
         };
         match rank.window {
+            Some(window) if self.arena.windows[window].proctime => {
+                Err(placed(super::processing::unsupported("ROW_NUMBER")))
+            }
             Some(window) => self.window_rank(rank, &self.arena.windows[window], last, needed),
             None if self.keeps_first(rank, last) => self.keep_first(rank, needed),
             None => Err(placed(updating(last))),

@@ -13,6 +13,7 @@ use super::binder::{Binder, Context, located};
 use super::catalog::{Entry, Table};
 use super::logical::{ColumnId, Rel, Role, Window};
 use super::over::Overs;
+use super::processing;
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
@@ -161,7 +162,9 @@ impl Binder<'_> {
         for ((l, r), data_type) in left_ids.iter().zip(&right_ids).zip(&types) {
             let rowtime = self.arena.columns[*l].rowtime && self.arena.columns[*r].rowtime;
             let name = self.arena.columns[*l].name.clone();
-            columns.push(self.arena.add(name, data_type.clone(), rowtime));
+            let id = self.arena.add(name, data_type.clone(), rowtime);
+            self.arena.columns[id].proctime = self.arena.columns[*l].proctime && self.arena.columns[*r].proctime;
+            columns.push(id);
         }
         self.union_windows(&left_ids, &right_ids, &columns);
         let names = left.scope.columns.into_iter().zip(&columns);
@@ -336,6 +339,7 @@ impl Binder<'_> {
                 None => {
                     self.refuse_null(&expr).map_err(|error| located(error, ast))?;
                     let id = self.arena.add(&name, expr.data_type().clone(), false);
+                    self.arena.columns[id].proctime = processing::is_call(ast);
                     defined.push((id, expr));
                     id
                 }
@@ -467,6 +471,7 @@ impl Binder<'_> {
         let mut scope = Scope::default();
         for (i, column) in table.columns.iter().enumerate() {
             let id = self.arena.add(&column.name, column.data_type.clone(), time == Some(i));
+            self.arena.columns[id].proctime = table.definition.is_proctime(i);
             ids.push(id);
             scope.columns.push(Named { qualifier: None, name: column.name.clone(), id });
         }

@@ -276,6 +276,13 @@ impl<'a> Session<'a> {
         let Some(time) = table.columns.iter().position(|column| column.name == name.value) else {
             return Err(unknown_column(name, &table.name));
         };
+        if create.is_proctime(time) {
+            let error = Error::script(format!("a WATERMARK cannot be on '{}', which is processing time", name.value));
+            return Err(at(
+                error.help("remove the WATERMARK: windows are cut on the column as it is"),
+                place_of(name.span),
+            ));
+        }
         let data_type = &table.columns[time].data_type;
         check_time_type(&data_type.kind, &name.value).map_err(|error| at(error, place_of(name.span)))?;
         let mut binder = Binder::new(&self.catalog, &self.settings);

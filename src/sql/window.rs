@@ -106,7 +106,9 @@ impl Binder<'_> {
         let boundary = Type::Timestamp(3).not_null();
         let start = self.arena.add("window_start", boundary.clone(), false);
         let end = self.arena.add("window_end", boundary, false);
-        let window_time = self.arena.add("window_time", time_type.clone(), true);
+        let proctime = self.arena.columns[time].proctime;
+        let window_time = self.arena.add("window_time", time_type.clone(), !proctime);
+        self.arena.columns[window_time].proctime = proctime;
         self.arena.columns[window_time].current = self.arena.columns[time].current;
         let mut scope = input.scope.qualified(None);
         for (column, role) in [(start, Role::Start), (end, Role::End), (window_time, Role::Time)] {
@@ -122,6 +124,7 @@ impl Binder<'_> {
             time_type,
             partition,
             legacy: false,
+            proctime,
         });
         Relation { rel: Rel::Window { input: Box::new(input.rel), window: id, time }, scope }
     }
@@ -194,7 +197,7 @@ impl Binder<'_> {
             ))
             .help("add a computed column such as ts AS TO_TIMESTAMP_LTZ(ms, 3) to the table, with a WATERMARK on it"));
         }
-        if column.rowtime {
+        if column.rowtime || column.proctime {
             return Ok(());
         }
         let error = Error::script(format!(

@@ -150,7 +150,9 @@ pub(super) fn function(name: &str, args: &mut Args) -> Result<Option<Expr>> {
         "TIMESTAMPADD" => add(args).map(Some),
         "CURRENT_DATE" => now(Time::CurrentDate, Type::Date),
         "CURRENT_TIME" | "LOCALTIME" => now(Time::CurrentTime, Type::Time(0)),
-        "CURRENT_TIMESTAMP" | "CURRENT_ROW_TIMESTAMP" | "NOW" => now(Time::CurrentTimestamp, Type::TimestampLtz(3)),
+        "CURRENT_TIMESTAMP" | "CURRENT_ROW_TIMESTAMP" | "NOW" | "PROCTIME" => {
+            now(Time::CurrentTimestamp, Type::TimestampLtz(3))
+        }
         "LOCALTIMESTAMP" => now(Time::LocalTimestamp, Type::Timestamp(3)),
         "DATE_FORMAT" => {
             args.count(2, 2)?;

@@ -1,5 +1,6 @@
 //! Scripts as a whole: what they are refused for, and what plans they become.
 
+mod cards;
 mod cases;
 mod joins;
 mod plans;

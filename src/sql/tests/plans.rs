@@ -366,6 +366,15 @@ fn explain_shows_the_whole_plan() {
     .unwrap();
     let Action::Explain(text) = &script.statements[0].action else { panic!() };
     let expected = "\
+Card: WindowAggregate
+  key          UPPER(k)
+  windows      TUMBLE size 10 s
+  time column  ts, TIMESTAMP(3)
+  watermark    2 s behind the highest ts of src; moves with every row; no idle timeout
+  keeps        for each key (20 B and text) and open window: SUM(v) FILTER (WHERE v > 1) 8 B,
+               COUNT(*) 8 B; together 16 B
+  gives        each result once (append), when the watermark passes the end of its window
+
 Sink results (json /out): k, window_start, window_end, n
   Calc: k = key$0, window_start, window_end, n = CAST(sum$0 AS BIGINT)
     where: count$1 > 2

@@ -320,7 +320,6 @@ fn what_flink_has_and_we_have_not_is_refused_by_name() {
         ("SELECT k FROM (SELECT k FROM src «LIMIT 3) WHERE k = 'LIMIT'".to_string(), "LIMIT"),
         ("SELECT k FROM src WHERE «k NOT IN (SELECT k FROM plain)".to_string(), "an ANTI join"),
         ("SELECT k FROM src WHERE k = 'a' OR EXISTS («SELECT k FROM plain)".to_string(), "EXISTS"),
-        ("SELECT «PROCTIME() FROM src".to_string(), "processing time"),
         (
             "SELECT «CURRENT_WATERMARK(ts) FROM (SELECT * FROM src UNION ALL SELECT * FROM src)".to_string(),
             "CURRENT_WATERMARK",

@@ -1,8 +1,9 @@
 //! Joins in the text of a plan.
 
-use super::explain::{line, source};
-use super::render;
+use super::operators::line;
+use super::words::source;
 use crate::plan::{JoinSpec, Node, WindowSpec};
+use crate::sql::render;
 use crate::types::Schema;
 
 pub(super) fn join(text: &mut String, depth: usize, inputs: &[Node], spec: &JoinSpec) {

@@ -2,31 +2,23 @@
 
 use std::fmt::Write;
 
-use super::render;
-use crate::aggregate::{AggregateCall, Setting};
+use super::words::{aggregate_call, column, duration, emits, slices, source, watermark_rule, windows};
+use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::plan::{
-    Config, EmitSpec, Frame, GroupAggregateSpec, JobPlan, KeepFirstSpec, Node, OverSpec, RankSpec, ScanSpec,
-    SessionRowsSpec, SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
+    Config, Frame, GroupAggregateSpec, KeepFirstSpec, Node, OverSpec, Pipeline, RankSpec, ScanSpec, SessionRowsSpec,
+    SinkConnector, SinkSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec,
 };
-use crate::time::Grid;
+use crate::sql::render;
 use crate::types::{Field, Schema};
 
 /// Of the copies of a row that an operator makes.
 const COPIES_SHOWN: usize = 10;
 
-/// The plan as text, as `transom explain` prints it: operators indented from the sink down, each window
-/// operator with its key, windows, slices, watermark rule and chosen operator.
-pub fn explain(plan: &JobPlan) -> String {
-    let mut text = String::new();
-    for (i, pipeline) in plan.pipelines.iter().enumerate() {
-        if i > 0 {
-            text.push('\n');
-        }
-        line(&mut text, 0, &sink(&pipeline.sink));
-        node(&mut text, 1, &pipeline.root, &plan.config);
-    }
-    text
+/// The operators of a pipeline, indented from the sink down.
+pub(super) fn operators(text: &mut String, pipeline: &Pipeline, config: &Config) {
+    line(text, 0, &sink(&pipeline.sink));
+    node(text, 1, &pipeline.root, config);
 }
 
 pub(super) fn line(text: &mut String, depth: usize, content: &str) {
@@ -80,7 +72,7 @@ fn node(text: &mut String, depth: usize, node_: &Node, config: &Config) {
             StageSpec::SessionRows(spec) => session_rows(text, depth, &inputs[0], spec, config),
             StageSpec::KeepFirst(spec) => keep_first(text, depth, &inputs[0], spec, config),
             StageSpec::Group(spec) => group_aggregate(text, depth, &inputs[0], spec),
-            StageSpec::Join(spec) => super::explain_join::join(text, depth, inputs, spec),
+            StageSpec::Join(spec) => super::join::join(text, depth, inputs, spec),
         },
         Node::Expand { input, copies, schema } => {
             line(text, depth, &format!("Expand: each row {} times: {}", copies.len(), names(schema)));
@@ -115,10 +107,6 @@ fn projection(exprs: &[Expr], input: &Schema, output: &Schema) -> String {
         if source == field.name { source } else { format!("{} = {source}", field.name) }
     });
     columns.collect::<Vec<_>>().join(", ")
-}
-
-fn column(schema: &Schema, index: usize) -> &str {
-    schema.fields.get(index).map_or("?", |field| field.name.as_str())
 }
 
 fn scan(text: &mut String, depth: usize, spec: &ScanSpec, config: &Config) {
@@ -167,23 +155,6 @@ fn rows(rows: Option<u64>) -> String {
     rows.map_or_else(|| "rows without end".to_string(), |rows| format!("{rows} rows"))
 }
 
-fn watermark_rule(config: &Config) -> String {
-    match config.watermark_interval_ms {
-        0 => "moves with every row".to_string(),
-        interval => format!("moves when it has advanced by more than {}", duration(interval)),
-    }
-}
-
-/// What a column of an aggregation's input is: the expression that the projection below computes.
-pub(super) fn source(input: &Node, index: usize) -> String {
-    match input {
-        Node::Calc { input, exprs, .. } => {
-            exprs.get(index).map_or_else(|| "?".to_string(), |expr| render::expr(expr, input.schema()))
-        }
-        other => column(other.schema(), index).to_string(),
-    }
-}
-
 fn aggregate(text: &mut String, depth: usize, input: &Node, spec: &WindowAggregateSpec, config: &Config) {
     let operator = match spec.window {
         WindowSpec::Session { .. } => "session operator",
@@ -205,15 +176,6 @@ fn group_aggregate(text: &mut String, depth: usize, input: &Node, spec: &GroupAg
     aggregates(text, depth, input, &spec.aggregates, &spec.schema.fields[spec.keys.len()..]);
     let input = if spec.kind.is_some() { "rows that change" } else { "rows that are added" };
     line(text, depth + 1, &format!("input: {input}; the state of a key is kept for good"));
-}
-
-/// When windows give results.
-fn emits(emit: EmitSpec) -> String {
-    let first = if emit.early { "at every row" } else { "at the end of the window" };
-    match emit.late_ms {
-        0 => first.to_string(),
-        late_ms => format!("{first}, and for rows up to {} late", duration(late_ms)),
-    }
 }
 
 fn keys(text: &mut String, depth: usize, input: &Node, keys: &[usize]) {
@@ -287,67 +249,4 @@ fn keep_first(text: &mut String, depth: usize, input: &Node, spec: &KeepFirstSpe
     keys(text, depth, input, &spec.keys);
     line(text, depth + 1, &format!("time column: {}", column(&spec.input, spec.time)));
     line(text, depth + 1, &format!("watermark: {}", watermark_rule(config)));
-}
-
-fn aggregate_call(call: &AggregateCall, input: &Node) -> String {
-    let mut args: Vec<String> = call.args.iter().map(|arg| source(input, *arg)).collect();
-    let mut suffix = "";
-    match &call.setting {
-        Setting::None => {}
-        Setting::IgnoreNulls => suffix = " IGNORE NULLS",
-        Setting::Separator(text) => args.push(format!("'{}'", text.replace('\'', "''"))),
-        Setting::Fractions { values, list } => {
-            let values = values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
-            args.insert(1, if *list { format!("ARRAY[{values}]") } else { values });
-        }
-        Setting::Bins { low, high, count } => args.push(format!("{low}, {high}, {count}")),
-    }
-    let args = if args.is_empty() { "*".to_string() } else { args.join(", ") };
-    let distinct = if call.distinct { "DISTINCT " } else { "" };
-    let filter = call.filter.map(|filter| format!(" FILTER (WHERE {})", source(input, filter))).unwrap_or_default();
-    format!("{}({distinct}{args}){suffix}{filter}", call.kind)
-}
-
-fn windows(window: &WindowSpec, input: &Schema) -> String {
-    let offset =
-        |offset_ms: i64| if offset_ms == 0 { String::new() } else { format!(", offset {}", duration(offset_ms)) };
-    match window {
-        WindowSpec::Tumble { size_ms, offset_ms } => {
-            format!("TUMBLE size {}{}", duration(*size_ms), offset(*offset_ms))
-        }
-        WindowSpec::Hop { size_ms, slide_ms, offset_ms } => {
-            format!("HOP size {}, slide {}{}", duration(*size_ms), duration(*slide_ms), offset(*offset_ms))
-        }
-        WindowSpec::Cumulate { size_ms, step_ms, offset_ms } => {
-            format!("CUMULATE size {}, step {}{}", duration(*size_ms), duration(*step_ms), offset(*offset_ms))
-        }
-        WindowSpec::Session { gap_ms } => format!("SESSION gap {}", duration(*gap_ms)),
-        WindowSpec::Attached { start, end } => {
-            format!("those that the rows carry ({}, {})", column(input, *start), column(input, *end))
-        }
-    }
-}
-
-fn slices(window: &WindowSpec) -> String {
-    match window {
-        WindowSpec::Tumble { size_ms, .. } => duration(*size_ms),
-        WindowSpec::Hop { slide_ms, size_ms, .. } => {
-            let slice = Grid::sliding(*size_ms, *slide_ms, 0).slice;
-            format!("{}, {} to a window", duration(slice), size_ms / slice)
-        }
-        WindowSpec::Cumulate { step_ms, size_ms, .. } => {
-            format!("{}, up to {} to a window", duration(*step_ms), size_ms / step_ms)
-        }
-        WindowSpec::Session { .. } => "none, sessions merge".to_string(),
-        WindowSpec::Attached { .. } => "one to a window, not shared".to_string(),
-    }
-}
-
-/// The largest unit that gives a whole number.
-fn duration(milliseconds: i64) -> String {
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
-    match units.into_iter().find(|(unit, _)| milliseconds != 0 && milliseconds % unit == 0) {
-        Some((unit, name)) => format!("{} {name}", milliseconds / unit),
-        None => format!("{milliseconds} ms"),
-    }
 }
