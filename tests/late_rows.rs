@@ -258,5 +258,40 @@ fn inputs_that_are_read_side_by_side_have_places_of_their_own() {
          JOIN (SELECT * FROM TABLE({TUMBLE})) b \
          ON a.k = b.k AND a.window_start = b.window_start AND a.window_end = b.window_end;"
     );
-    assert_eq!(on_any_number_of_shards(&csv(&join)).len(), 8);
+    // The first reading has its turn while the watermark of the second is still where it starts.
+    assert_eq!(on_any_number_of_shards(&csv(&join)).len(), 4);
+}
+
+#[test]
+fn windows_that_take_late_rows_for_a_while_are_missed_after_that() {
+    let query = "SET 'table.exec.emit.late-fire.enabled' = 'true';\n\
+        SET 'table.exec.emit.late-fire.delay' = '0 s';\n\
+        SET 'table.exec.emit.allow-lateness' = '15 s';\n\
+        CREATE TABLE nothing (k STRING, n BIGINT) WITH ('connector' = 'blackhole');\n\
+        INSERT INTO nothing SELECT k, COUNT(*) AS n FROM src GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND);";
+    assert_eq!(short(&in_all_ways(&csv(query))), [entry(3, true, &["00:10"], 1)]);
+}
+
+#[test]
+fn without_late_rows_there_is_an_empty_file() {
+    let job = Job::new(&script("'format' = 'csv'", &insert(TUMBLE))).file("in.csv", "2024-05-01 12:00:12,a,1\n");
+    let out = tempfile::tempdir().expect("a temporary folder");
+    job.run_in(out.path(), &RunOptions::default()).expect("a good job");
+    assert_eq!(std::fs::read_to_string(out.path().join("late.jsonl")).expect("a file"), "");
+}
+
+#[test]
+fn the_file_must_be_the_jobs_own() {
+    let at = |path: &str| {
+        let with = script("'format' = 'csv'", &insert(TUMBLE)).replacen("${OUT}/late.jsonl", path, 1);
+        Job::new(&with).file("in.csv", CSV).error()
+    };
+    let error = at("${DATA}/in.csv");
+    assert!(error.message().contains("'transom.late-rows.path' would replace"), "{error}");
+    assert!(at("").message().contains("transom.late-rows.path"));
+    assert!(at("${DATA}").message().contains("it is a folder"));
+    let quarantine = "SET 'transom.quarantine.path' = '${OUT}/late.jsonl';\n";
+    let with = format!("{quarantine}{}", script("'format' = 'csv'", &insert(TUMBLE)));
+    let error = Job::new(&with).file("in.csv", CSV).error();
+    assert!(error.message().contains("are both"), "{error}");
 }

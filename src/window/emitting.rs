@@ -87,16 +87,20 @@ impl EmittingOperator {
     fn take(&mut self, batch: &EventBatch, times: &[i64], (from, to): (usize, usize), emit: Emit<'_>) -> Result<()> {
         let mut parts: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
         for (row, &time) in times.iter().enumerate().take(to).skip(from) {
-            let (mut taken, mut belongs) = (false, false);
+            let (mut taken, mut missed) = (false, false);
             for_each_window(&self.spec.window, time, &mut |start, end| {
-                belongs = true;
                 if end.saturating_add(self.emit.late_ms) > self.horizon {
                     taken = true;
                     parts.entry((end, start)).or_default().push(row as u32);
+                } else {
+                    missed = true;
                 }
             });
-            if belongs && !taken {
-                self.late.drop_rows(self.reader.counted(batch, std::iter::once(row)));
+            let counted = self.reader.counted(batch, std::iter::once(row));
+            match (missed, taken) {
+                (true, false) => self.late.drop_rows(counted),
+                (true, true) => self.late.miss_some(counted),
+                (false, _) => {}
             }
         }
         // Of one row, the window that ends last comes first.

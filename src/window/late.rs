@@ -82,8 +82,8 @@ impl Missed {
 pub struct Misses {
     window: Option<WindowSpec>,
     time: usize,
-    /// Milliseconds for which windows take rows behind their end.
-    allowed_ms: i64,
+    /// How long windows take rows after they have fired, in milliseconds.
+    allowed: i64,
     scale: Scale,
 }
 
@@ -93,15 +93,15 @@ impl Misses {
     pub fn new(lateness: Lateness<'_>) -> Result<Self> {
         Ok(match lateness {
             Lateness::Windows { window, time, zone, allowed_ms } => {
-                Misses { window: Some(window.clone()), time, allowed_ms, scale: Scale::new(zone)? }
+                Misses { window: Some(window.clone()), time, allowed: allowed_ms, scale: Scale::new(zone)? }
             }
             Lateness::RowTime { .. } | Lateness::Never => {
-                Misses { window: None, time: 0, allowed_ms: 0, scale: Scale::new(None)? }
+                Misses { window: None, time: 0, allowed: 0, scale: Scale::new(None)? }
             }
         })
     }
 
-    /// The windows of a row that had fired at this watermark.
+    /// The windows of a row that took no more rows at this watermark.
     ///
     /// # Errors
     /// Internal if the columns of the time or the window are not there.
@@ -115,11 +115,11 @@ impl Misses {
         if let WindowSpec::Session { gap_ms } = window {
             return Ok(Missed { windows: vec![(time, time.saturating_add(*gap_ms))], count: 1, of: 1 });
         }
-        let horizon = self.scale.horizon(watermark);
+        let (horizon, allowed) = (self.scale.horizon(watermark), self.allowed);
         let mut missed = Missed::default();
         assigner::for_each_window(window, time, &mut |start, end| {
             missed.of += 1;
-            if end.saturating_add(self.allowed_ms) <= horizon {
+            if end.saturating_add(allowed) <= horizon {
                 missed.windows.push((start, end));
             }
         });
@@ -143,8 +143,8 @@ mod tests {
         let window = WindowSpec::Hop { size_ms: 100, slide_ms: 5, offset_ms: 0 };
         let column: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![102]));
         let rows = RecordBatch::try_from_iter([("ts", column)]).unwrap();
-        let lateness = Lateness::Windows { window: &window, time: 0, zone: None, allowed_ms: 0 };
-        let mut misses = Misses::new(lateness).unwrap();
+        let mut misses =
+            Misses::new(Lateness::Windows { window: &window, time: 0, zone: None, allowed_ms: 0 }).unwrap();
         let missed = misses.of(&rows, 0, Watermark(179)).unwrap();
         assert_eq!((missed.count, missed.of, missed.windows.len()), (16, 20, Missed::SHOWN));
         assert_eq!(missed.windows[0], (5, 105));

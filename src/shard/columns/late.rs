@@ -108,6 +108,8 @@ pub(super) struct Lateness {
     traced: Vec<bool>,
     /// By stage and side; none where rows do not carry their origin.
     misses: Vec<Vec<Option<Misses>>>,
+    /// By stage: its operator is told the places of rows.
+    places: Vec<bool>,
 }
 
 impl Lateness {
@@ -129,7 +131,8 @@ impl Lateness {
         }
         let ports = program.ports.iter().zip(&program.sides);
         let traced = ports.map(|(port, &side)| misses[port.stage][side].is_some()).collect();
-        Ok(Lateness { output, traced, misses })
+        let places = program.stages.iter().map(|stage| stage.spec.wants_places()).collect();
+        Ok(Lateness { output, traced, misses, places })
     }
 
     /// Has the operators write down their late rows.
@@ -166,7 +169,7 @@ impl Lateness {
         emit: Emit<'_>,
     ) -> Result<()> {
         let Some(misses) = &mut self.misses[stage][side] else { return operator.process(side, &batch, emit) };
-        let (batch, origins) = take_off(batch)?;
+        let (batch, origins) = take_off(batch, self.places[stage])?;
         operator.process(side, &batch, emit)?;
         let rows = operator.late().map(crate::window::Late::take).unwrap_or_default();
         let rows: Vec<LateRow> = rows.into_iter().filter(|late| origins.rows.value(late.row as usize) >= 0).collect();
@@ -190,12 +193,15 @@ fn with_origins(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The batch without the origins of its rows, and these.
-fn take_off(batch: EventBatch) -> Result<(EventBatch, Origins)> {
-    let own = batch.rows.num_columns() - COLUMNS;
+/// The batch without the origins of its rows, and these. `places`: behind them is the column of places.
+fn take_off(batch: EventBatch, places: bool) -> Result<(EventBatch, Origins)> {
+    let own = batch.rows.num_columns() - COLUMNS - usize::from(places);
     let column = |at: usize| batch.rows.column(at).as_primitive::<Int64Type>().clone();
     let origins = Origins { rows: column(own), times: column(own + 1) };
-    let schema = Arc::new(Schema::new(batch.rows.schema().fields()[..own].to_vec()));
-    let rows = chain::batch_of(&schema, batch.rows.columns()[..own].to_vec(), batch.rows.num_rows())?;
+    let mut fields = batch.rows.schema().fields().to_vec();
+    let mut columns = batch.rows.columns().to_vec();
+    fields.drain(own..own + COLUMNS);
+    columns.drain(own..own + COLUMNS);
+    let rows = chain::batch_of(&Arc::new(Schema::new(fields)), columns, batch.rows.num_rows())?;
     Ok((EventBatch { rows, ..batch }, origins))
 }
