@@ -83,6 +83,8 @@ pub struct Config {
     pub time_zone: String,
     /// Where records go that cannot be used, instead of failing the job.
     pub quarantine: Option<Quarantine>,
+    /// Where late rows are written down.
+    pub late_rows: Option<LateRows>,
     /// Options that were accepted but mean nothing on one machine.
     pub ignored: Vec<String>,
 }
@@ -98,6 +100,15 @@ pub struct Quarantine {
     pub append: bool,
 }
 
+/// The file for rows that miss windows because they come too late.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateRows {
+    /// `transom.late-rows.path`.
+    pub path: String,
+    /// An earlier statement of the script has begun the file.
+    pub append: bool,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
@@ -105,6 +116,7 @@ impl Default for Config {
             watermark_interval_ms: 0,
             time_zone: "UTC".to_string(),
             quarantine: None,
+            late_rows: None,
             ignored: Vec::new(),
         }
     }

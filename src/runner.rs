@@ -34,7 +34,7 @@ pub fn run_script(
     let mut claims = claims(options.script_on_stdin);
     check_files(&script.statements, &mut claims).map_err(|error| error.in_file(&options.file))?;
     let mut begun = BTreeSet::new();
-    script.statements.iter_mut().for_each(|statement| share_quarantine(statement, &mut begun));
+    script.statements.iter_mut().for_each(|statement| share_asides(statement, &mut begun));
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
         let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
@@ -47,13 +47,13 @@ pub fn run_script(
 #[derive(Debug)]
 pub struct SessionRunner {
     claims: job::Claims,
-    quarantines: BTreeSet<String>,
+    asides: BTreeSet<String>,
 }
 
 impl SessionRunner {
     /// `script_on_stdin`: the statements themselves come from stdin, so that no table can be read from there.
     pub fn new(script_on_stdin: bool) -> SessionRunner {
-        SessionRunner { claims: claims(script_on_stdin), quarantines: BTreeSet::new() }
+        SessionRunner { claims: claims(script_on_stdin), asides: BTreeSet::new() }
     }
 
     /// Runs a statement to its end; with what its job came to, if it was one.
@@ -68,7 +68,7 @@ impl SessionRunner {
     ) -> Result<Option<JobSummary>> {
         self.claims.forget_files();
         check_files(std::slice::from_ref(&statement), &mut self.claims)?;
-        share_quarantine(&mut statement, &mut self.quarantines);
+        share_asides(&mut statement, &mut self.asides);
         carry_out(&statement, run, report, |error| error)
     }
 }
@@ -92,12 +92,15 @@ fn carry_out(
     Ok(Some(job))
 }
 
-/// The statements that name the same quarantine fill one file. `begun`: the files that have been begun.
-fn share_quarantine(statement: &mut Statement, begun: &mut BTreeSet<String>) {
-    if let Action::Insert(plan) | Action::Select { plan, .. } = &mut statement.action
-        && let Some(quarantine) = &mut plan.config.quarantine
-    {
-        quarantine.append = !begun.insert(quarantine.path.clone());
+/// The statements that name the same quarantine, or the same file of late rows, fill one file. `begun`: the files that have been begun.
+fn share_asides(statement: &mut Statement, begun: &mut BTreeSet<String>) {
+    if let Action::Insert(plan) | Action::Select { plan, .. } = &mut statement.action {
+        if let Some(quarantine) = &mut plan.config.quarantine {
+            quarantine.append = !begun.insert(quarantine.path.clone());
+        }
+        if let Some(late) = &mut plan.config.late_rows {
+            late.append = !begun.insert(late.path.clone());
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub fn text(job: &JobSummary) -> String {
 /// Of the block, what became of the rows that were read.
 pub fn brief(job: &JobSummary) -> String {
     let mut lines = lines(job);
-    lines.retain(|(name, _)| ["rows read", "quarantined", "late", "late copies"].contains(name));
+    lines.retain(|(name, _)| ["rows read", "quarantined", "late", "partly late", "late copies"].contains(name));
     aligned(&lines)
 }
 
@@ -51,7 +51,12 @@ fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
     if totals.rows_late > 0 {
         let share = 100.0 * totals.rows_late as f64 / totals.rows_read() as f64;
         let why = "came after all their windows had fired; a larger bound in WATERMARK FOR waits longer";
-        lines.push(("late", format!("{share:.1} % of the rows {why}")));
+        let to = job.late_rows.as_ref().map_or(String::new(), |path| format!("; see {path}"));
+        lines.push(("late", format!("{share:.1} % of the rows {why}{to}")));
+    }
+    if let Some(path) = job.late_rows.as_ref().filter(|_| job.rows_partly_late > 0) {
+        let rows = plural(job.rows_partly_late as usize, "row");
+        lines.push(("partly late", format!("{rows} came after some of their windows had fired; see {path}")));
     }
     if totals.copies_late > 0 {
         lines.push((

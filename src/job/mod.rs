@@ -1,6 +1,8 @@
 //! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
 
 pub mod drive;
+mod late;
+mod lines;
 mod output;
 mod overlap;
 mod quarantine;
@@ -21,12 +23,14 @@ use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
 use crate::plan::{JobPlan, SinkSpec};
 use crate::shard::columns::findings::Findings;
+use crate::shard::columns::late::{Late, LateBlock, LateOutput};
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
 use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, Output};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
 use drive::{Course, Events, Listener};
+use late::Ledger;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
@@ -123,6 +127,13 @@ enum Told {
         split: usize,
         aside: Aside,
     },
+    /// A block that was read, once a block where late rows are kept.
+    LateBlock(LateBlock),
+    /// Late rows of the block `seq`.
+    Late {
+        seq: u64,
+        rows: Vec<Late>,
+    },
 }
 
 type Teller = drive::Teller<Told, Findings>;
@@ -140,10 +151,11 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
     let splits = open_splits(&program, options, quarantine.is_some(), report)?;
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
-    if let Some(spec) = quarantine {
-        overlap::check_quarantine(&spec.path, &program.sinks, files())?;
-    }
-    let mut quarantine = quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?;
+    overlap::check_asides(&plan.config, &program.sinks, files)?;
+    let mut asides = Asides {
+        quarantine: quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?,
+        late: plan.config.late_rows.as_ref().map(Ledger::open).transpose()?,
+    };
     let mut sinks = Vec::new();
     for spec in &program.sinks {
         match OpenSink::open(spec, shards) {
@@ -155,23 +167,36 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
         }
     }
     let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started };
-    match run_shards(&running, quarantine.as_mut(), report) {
+    match run_shards(&running, &mut asides, report) {
         Ok(outcome) => {
-            if let Some(Err(error)) = quarantine.map(Quarantine::commit) {
+            let partly = asides.late.as_ref().map_or(0, |ledger| ledger.partly);
+            if let Err(error) = asides.commit() {
                 sinks.iter().for_each(OpenSink::abort);
                 return Err(error);
             }
             commit(&sinks)?;
-            let path = plan.config.quarantine.as_ref().map(|spec| spec.path.clone());
-            Ok(JobSummary::new(&running, outcome, path))
+            Ok(JobSummary::new(&running, outcome, (&plan.config, partly)))
         }
         Err(error) => {
             sinks.iter().for_each(OpenSink::abort);
-            if let Some(kept) = quarantine.and_then(Quarantine::keep) {
+            if let Some(kept) = asides.quarantine.and_then(Quarantine::keep) {
                 report.notice(&kept);
             }
             Err(error)
         }
+    }
+}
+
+/// The files beside the sinks that a job fills.
+struct Asides {
+    quarantine: Option<Quarantine>,
+    late: Option<Ledger>,
+}
+
+impl Asides {
+    fn commit(self) -> Result<()> {
+        self.quarantine.map_or(Ok(()), Quarantine::commit)?;
+        self.late.map_or(Ok(()), Ledger::commit)
     }
 }
 
@@ -234,7 +259,7 @@ fn open_splits(
     Ok(Arc::new(splits))
 }
 
-fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report: &mut dyn Report) -> Result<Outcome> {
+fn run_shards(running: &Running<'_>, asides: &mut Asides, report: &mut dyn Report) -> Result<Outcome> {
     let &Running { program, splits, sinks, shards, options, .. } = running;
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let layout = program.layout(splits);
@@ -246,7 +271,11 @@ fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report
             layout: layout.clone(),
             splits: splits.clone(),
             outputs: open_outputs(sinks, shard, &events)?,
-            aside: quarantine.as_ref().map(|_| Box::new(quarantine::Sending(events.teller())) as Box<dyn AsideOutput>),
+            aside: asides
+                .quarantine
+                .as_ref()
+                .map(|_| Box::new(quarantine::Sending(events.teller())) as Box<dyn AsideOutput>),
+            late: asides.late.as_ref().map(|_| Box::new(late::Sending(events.teller())) as Box<dyn LateOutput>),
             metrics: metrics.clone(),
         };
         flows.push(move || Columns::new(parts));
@@ -255,7 +284,7 @@ fn run_shards(running: &Running<'_>, quarantine: Option<&mut Quarantine>, report
     let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
     let ordered = Ordered::default();
-    let mut receiving = Receiving { running, metrics: &metrics, ordered, quarantine, findings, report };
+    let mut receiving = Receiving { running, metrics: &metrics, ordered, asides, findings, report };
     let course = Course { layout, extents, start: columns::START, order: Order::LowestWatermark };
     drive::drive(course, options, flows, begin, events, &mut receiving)?;
     let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
@@ -283,7 +312,7 @@ struct Receiving<'a> {
     running: &'a Running<'a>,
     metrics: &'a [Arc<ShardMetrics>],
     ordered: Ordered,
-    quarantine: Option<&'a mut Quarantine>,
+    asides: &'a mut Asides,
     findings: Findings,
     report: &'a mut dyn Report,
 }
@@ -307,8 +336,18 @@ impl Listener<Told, Findings> for Receiving<'_> {
         match what {
             Told::Rows { sink, seq, order, shard, batch } => self.ordered.insert((seq, order, shard), sink, batch),
             Told::Aside { seq, split, aside } => {
-                if let Some(quarantine) = &mut self.quarantine {
+                if let Some(quarantine) = &mut self.asides.quarantine {
                     quarantine.insert(seq, split, aside);
+                }
+            }
+            Told::LateBlock(block) => {
+                if let Some(ledger) = &mut self.asides.late {
+                    ledger.insert_block(block);
+                }
+            }
+            Told::Late { seq, rows } => {
+                if let Some(ledger) = &mut self.asides.late {
+                    ledger.insert(seq, rows);
                 }
             }
         }
@@ -320,8 +359,11 @@ impl Listener<Told, Findings> for Receiving<'_> {
 
     fn release(&mut self, blocks: u64) -> Result<()> {
         let Running { program, splits, .. } = *self.running;
-        if let Some(quarantine) = &mut self.quarantine {
+        if let Some(quarantine) = &mut self.asides.quarantine {
             quarantine.release(blocks, program, splits)?;
+        }
+        if let Some(ledger) = &mut self.asides.late {
+            ledger.release(blocks, program, splits)?;
         }
         self.ordered.release(blocks, program, self.report)
     }

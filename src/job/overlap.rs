@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::format::local_path;
-use crate::plan::{JobPlan, ScanSpec, SinkSpec};
+use crate::plan::{Config, JobPlan, ScanSpec, SinkSpec};
 use crate::sink::replaced_file;
 
 /// The files that the statements of a script have claimed so far.
@@ -101,12 +101,30 @@ pub(super) fn check_sources<'a>(sinks: &[SinkSpec], sources: impl Iterator<Item 
     Ok(())
 }
 
-/// Refuses a quarantine in a file that its job reads or writes.
+/// Refuses a quarantine, and a file of late rows, that its job reads or writes otherwise.
 ///
 /// # Errors
 /// Kind Script, naming the file.
-pub(super) fn check_quarantine<'a>(
-    path: &str,
+pub(super) fn check_asides<'a, F: Iterator<Item = &'a str>>(
+    config: &Config,
+    sinks: &[SinkSpec],
+    sources: impl Fn() -> F,
+) -> Result<()> {
+    if let Some(quarantine) = &config.quarantine {
+        check_aside(("transom.quarantine.path", &quarantine.path, "the quarantine"), sinks, sources())?;
+    }
+    let Some(late) = &config.late_rows else { return Ok(()) };
+    if let Some(quarantine) = &config.quarantine
+        && identity(Path::new(local_path(&quarantine.path)?)) == identity(Path::new(local_path(&late.path)?))
+    {
+        let message = format!("'transom.late-rows.path' and 'transom.quarantine.path' are both {}", late.path);
+        return Err(Error::script(message).help("give each a file of its own"));
+    }
+    check_aside(("transom.late-rows.path", &late.path, "the late rows"), sinks, sources())
+}
+
+fn check_aside<'a>(
+    (setting, path, what): (&str, &str, &str),
     sinks: &[SinkSpec],
     mut sources: impl Iterator<Item = &'a str>,
 ) -> Result<()> {
@@ -114,8 +132,8 @@ pub(super) fn check_quarantine<'a>(
     let written = sinks.iter().filter_map(replaced_file).any(|sink| identity(&sink) == file);
     if written || sources.any(|source| identity(Path::new(source)) == file) {
         let does = if written { "writes" } else { "reads" };
-        let message = format!("'transom.quarantine.path' would replace {path}, which this statement {does}");
-        return Err(Error::script(message).help("give the quarantine a file of its own"));
+        let message = format!("'{setting}' would replace {path}, which this statement {does}");
+        return Err(Error::script(message).help(format!("give {what} a file of its own")));
     }
     Ok(())
 }

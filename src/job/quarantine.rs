@@ -1,15 +1,12 @@
 //! The file of records that a job does without, in the order in which their blocks count.
 //!
-//! It is written under a hidden name beside its own. Unlike the output of sinks it is kept when the job fails, for it
-//! may well say why.
+//! Unlike the output of sinks it is kept when the job fails, for it may well say why.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
+use super::lines::LinesFile;
 use super::{Teller, Told};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::plan::{self, ScanSpec};
 use crate::shard::columns::AsideOutput;
 use crate::shard::columns::program::Program;
@@ -28,9 +25,7 @@ impl AsideOutput for Sending {
 /// The file while the job runs.
 pub(super) struct Quarantine {
     spec: plan::Quarantine,
-    path: PathBuf,
-    hidden: PathBuf,
-    file: BufWriter<File>,
+    file: LinesFile,
     rows: u64,
     /// Blocks that wait until those before them have come.
     waiting: BTreeMap<u64, (usize, Aside)>,
@@ -44,21 +39,10 @@ impl Quarantine {
     /// # Errors
     /// Io, if nothing can be written there.
     pub fn open(spec: &plan::Quarantine, splits: &[SplitEntry]) -> Result<Self> {
-        let path = PathBuf::from(crate::format::local_path(&spec.path)?);
-        if path.is_dir() || path.file_name().is_none() {
-            return Err(Error::new(ErrorKind::Io, format!("cannot write {}: it is a folder", path.display()))
-                .help("give 'transom.quarantine.path' the name of a file, such as rejected.jsonl"));
-        }
-        let folder = folder_of(&path);
-        fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let hidden = folder.join(format!(".transom-{}-{name}", std::process::id()));
-        let file = File::create(&hidden).map_err(|error| Error::io("create", path.display(), error))?;
+        let file = LinesFile::open(&spec.path, spec.append, ("transom.quarantine.path", "rejected.jsonl"))?;
         Ok(Quarantine {
             spec: spec.clone(),
-            path,
-            hidden,
-            file: BufWriter::new(file),
+            file,
             rows: 0,
             waiting: BTreeMap::new(),
             texts: splits.iter().map(|entry| entry.split.text_before(0)).collect(),
@@ -84,7 +68,7 @@ impl Quarantine {
             for rejected in &aside.rejected {
                 self.check_limit()?;
                 let line = json_line(splits[split].split.name(), scan, before, rejected);
-                self.file.write_all(line.as_bytes()).map_err(|error| self.unwritable(error))?;
+                self.file.write(&line)?;
                 self.rows += 1;
             }
             self.texts[split] = before.then(aside.text);
@@ -104,22 +88,12 @@ impl Quarantine {
             ))
     }
 
-    fn unwritable(&self, error: std::io::Error) -> Error {
-        Error::io("write", self.path.display(), error)
-    }
-
     /// Gives the file its name, or adds its lines to those of the statements before.
     ///
     /// # Errors
     /// Io.
-    pub fn commit(mut self) -> Result<()> {
-        self.file.flush().map_err(|error| self.unwritable(error))?;
-        let done = if self.spec.append && self.path.exists() {
-            append(&self.hidden, &self.path)
-        } else {
-            fs::rename(&self.hidden, &self.path)
-        };
-        done.map_err(|error| self.unwritable(error))
+    pub fn commit(self) -> Result<()> {
+        self.file.commit()
     }
 
     /// Keeps what the file has of a job that failed, if it has anything: what to tell the user.
@@ -131,25 +105,6 @@ impl Quarantine {
         let were = if rows == 1 { "record that was" } else { "records that were" };
         self.commit().ok().map(|()| format!("{rows} {were} set aside before the job failed: see {path}"))
     }
-}
-
-impl Drop for Quarantine {
-    fn drop(&mut self) {
-        // Gone already where the file was committed.
-        let _ = fs::remove_file(&self.hidden);
-    }
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
-}
-
-fn append(from: &Path, to: &Path) -> std::io::Result<()> {
-    let mut target = OpenOptions::new().append(true).open(to)?;
-    std::io::copy(&mut File::open(from)?, &mut target).map(|_| ())
 }
 
 /// `before`: the text of the file before the record's block.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Outcome, Running};
 use crate::metrics::Totals;
+use crate::plan::Config;
 use crate::shard::columns::program::Program;
 use crate::watermark::WatermarkRule;
 
@@ -25,12 +26,17 @@ pub struct JobSummary {
     pub sinks: Vec<(String, u64)>,
     /// The file of the records that were set aside, where the job has one.
     pub quarantine: Option<String>,
+    /// The file of the late rows, where the job has one.
+    pub late_rows: Option<String>,
+    /// Rows in that file because they missed some of their windows, not all.
+    pub rows_partly_late: u64,
     /// What is hardly as it was meant, one line each.
     pub warnings: Vec<String>,
 }
 
 impl JobSummary {
-    pub(super) fn new(running: &Running<'_>, outcome: Outcome, quarantine: Option<String>) -> Self {
+    /// `partly`: rows that missed some of their windows, where these are kept.
+    pub(super) fn new(running: &Running<'_>, outcome: Outcome, (config, partly): (&Config, u64)) -> Self {
         let (program, splits) = (running.program, running.splits);
         let Outcome { totals, written, warnings } = outcome;
         let files: BTreeSet<&str> = splits.iter().map(|entry| entry.split.name()).collect();
@@ -43,7 +49,9 @@ impl JobSummary {
             watermark_rule: watermark_rule(program),
             has_windows: !program.stages.is_empty(),
             sinks: tables(program, &written),
-            quarantine,
+            quarantine: config.quarantine.as_ref().map(|spec| spec.path.clone()),
+            late_rows: config.late_rows.as_ref().map(|spec| spec.path.clone()),
+            rows_partly_late: partly,
             warnings,
         }
     }

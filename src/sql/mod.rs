@@ -57,7 +57,7 @@ use crate::error::{Error, Result};
 use crate::plan::JobPlan;
 use crate::types::Schema;
 pub use answer::Answer;
-pub use explain::explain;
+pub use explain::{StateSize, explain, state_sizes};
 pub use lexeme::{Lexeme, LexemeKind, is_wordy, lexemes};
 pub use live::{LiveSession, Prepared, Relation, function_names};
 pub use settings::{RESULT_MODE, setting_names};

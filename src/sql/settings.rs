@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result, nearest};
 use crate::limits::{KEY_GROUPS_MAX, QUARANTINE_ROWS_DEFAULT};
 use crate::options::duration_ms as duration;
-use crate::plan::{Config, EmitSpec, Quarantine};
+use crate::plan::{Config, EmitSpec, LateRows, Quarantine};
 
 /// Keys that change what the engine does, or that it checks.
 const EFFECTIVE: &[&str] = &[
@@ -22,6 +22,7 @@ const EFFECTIVE: &[&str] = &[
     "table.exec.sink.type-length-enforcer",
     "table.local-time-zone",
     "table.sql-dialect",
+    "transom.late-rows.path",
     "transom.quarantine.max-rows",
     "transom.quarantine.path",
 ];
@@ -346,6 +347,10 @@ impl Settings {
                 Ok(())
             }
             "table.sql-dialect" => only(key, value, &["default"]),
+            "transom.late-rows.path" => {
+                self.config.late_rows = Some(LateRows { path: file_path(key, value, "late.jsonl")?, append: false });
+                Ok(())
+            }
             "transom.quarantine.path" | "transom.quarantine.max-rows" => self.set_quarantine(key, value),
             _ => {
                 self.accept(key, warnings);
@@ -368,10 +373,8 @@ impl Settings {
         if key == "transom.quarantine.max-rows" {
             let rows = value.trim().parse().ok().filter(|rows| *rows > 0);
             self.quarantine_rows = Some(rows.ok_or_else(|| invalid(key, value, "a whole number from 1 on"))?);
-        } else if value.trim().is_empty() {
-            return Err(invalid(key, value, "the path of a file, such as 'rejected.jsonl'"));
         } else {
-            self.quarantine_path = Some(value.to_string());
+            self.quarantine_path = Some(file_path(key, value, "rejected.jsonl")?);
         }
         self.config.quarantine = self.quarantine_path.clone().map(|path| Quarantine {
             path,
@@ -446,6 +449,14 @@ fn is_time_zone(name: &str) -> bool {
         [hours, minutes] => within(hours, 18) && within(minutes, 59),
         _ => false,
     }
+}
+
+/// The path of a file in which lines are written.
+fn file_path(key: &str, value: &str, example: &str) -> Result<String> {
+    if value.trim().is_empty() {
+        return Err(invalid(key, value, &format!("the path of a file, such as '{example}'")));
+    }
+    Ok(value.to_string())
 }
 
 #[cfg(test)]

@@ -81,6 +81,7 @@ fn last_table(ddl: &str) -> Result<(Rc<Table>, Config, Vec<String>)> {
     let config = session.settings.config;
     let refused = [
         (config.quarantine.is_some(), "transom.quarantine.path"),
+        (config.late_rows.is_some(), "transom.late-rows.path"),
         (config.watermark_interval_ms > 0, "pipeline.auto-watermark-interval"),
     ];
     match refused.iter().find(|(is_set, _)| *is_set) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::late::Late;
 use super::output::Output;
 use super::rows::{Reader, split, times};
 use super::zone::Scale;
@@ -22,7 +23,7 @@ pub(super) struct AttachedOperator {
     horizon: i64,
     /// By end, then start.
     windows: BTreeMap<(i64, i64), Table>,
-    late_rows: u64,
+    late: Late,
     groups: Vec<u32>,
 }
 
@@ -39,7 +40,7 @@ impl AttachedOperator {
             scale,
             horizon: i64::MIN,
             windows: BTreeMap::new(),
-            late_rows: 0,
+            late: Late::default(),
             groups: Vec::new(),
         })
     }
@@ -48,7 +49,7 @@ impl AttachedOperator {
         let (starts, ends) = bounds;
         for ((end, start), rows) in split(from..to, |row| Some((ends[row], starts[row]))) {
             if end <= self.horizon {
-                self.late_rows += self.reader.counted(batch, rows.iter().map(|&row| row as usize));
+                self.late.drop_rows(self.reader.counted(batch, rows.iter().map(|&row| row as usize)));
                 continue;
             }
             let chunk = self.reader.rows(batch, &rows)?;
@@ -99,7 +100,10 @@ impl WindowOperator for AttachedOperator {
         self.fire(horizon, emit)
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         self.windows.len() as u64

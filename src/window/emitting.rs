@@ -15,6 +15,7 @@ use super::group::changes::{Changes, drop_equal, of_added};
 use super::group::pending::Pending;
 use super::group::results;
 use super::group::traces::Traces;
+use super::late::Late;
 use super::rows::{Reader, local_times};
 use super::zone::Scale;
 use super::{Emit, WindowOperator};
@@ -38,7 +39,7 @@ pub(super) struct EmittingOperator {
     /// By end.
     windows: BTreeMap<i64, Window>,
     pending: Pending,
-    late_rows: u64,
+    late: Late,
     fired: u64,
     /// Scratch.
     groups: Vec<u32>,
@@ -75,7 +76,7 @@ impl EmittingOperator {
             schema,
             horizon: i64::MIN,
             windows: BTreeMap::new(),
-            late_rows: 0,
+            late: Late::default(),
             fired: 0,
             groups: Vec::new(),
             last: Vec::new(),
@@ -86,16 +87,20 @@ impl EmittingOperator {
     fn take(&mut self, batch: &EventBatch, times: &[i64], (from, to): (usize, usize), emit: Emit<'_>) -> Result<()> {
         let mut parts: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
         for (row, &time) in times.iter().enumerate().take(to).skip(from) {
-            let (mut taken, mut belongs) = (false, false);
+            let (mut taken, mut missed) = (false, false);
             for_each_window(&self.spec.window, time, &mut |start, end| {
-                belongs = true;
                 if end.saturating_add(self.emit.late_ms) > self.horizon {
                     taken = true;
                     parts.entry((end, start)).or_default().push(row as u32);
+                } else {
+                    missed = true;
                 }
             });
-            if belongs && !taken {
-                self.late_rows += self.reader.counted(batch, std::iter::once(row));
+            let counted = self.reader.counted(batch, std::iter::once(row));
+            match (missed, taken) {
+                (true, false) => self.late.drop_rows(counted),
+                (true, true) => self.late.miss_some(counted),
+                (false, _) => {}
             }
         }
         // Of one row, the window that ends last comes first.
@@ -213,7 +218,10 @@ impl WindowOperator for EmittingOperator {
     }
 
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         self.windows.len() as u64

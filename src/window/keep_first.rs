@@ -10,6 +10,7 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 
 use super::kept::{KeptRows, Place, gather};
+use super::late::Late;
 use super::rows::times;
 use super::zone::Scale;
 use super::{Emit, Emitted, WindowOperator};
@@ -36,7 +37,7 @@ pub(super) struct KeepFirstOperator {
     /// Keys by the time of a row that was their first once, in the order of arrival.
     waiting: BTreeMap<i64, Vec<u32>>,
     open: usize,
-    late_rows: u64,
+    late: Late,
     given: u64,
 }
 
@@ -75,7 +76,7 @@ impl KeepFirstOperator {
             rows: KeptRows::default(),
             waiting: BTreeMap::new(),
             open: 0,
-            late_rows: 0,
+            late: Late::default(),
             given: 0,
         })
     }
@@ -91,7 +92,7 @@ impl KeepFirstOperator {
                 First::Waiting { time: first, .. } if first <= time => continue,
                 // A row at the watermark itself is in time.
                 _ if time < self.horizon.saturating_sub(1) => {
-                    self.late_rows += 1;
+                    self.late.drop_rows(std::iter::once(row));
                     continue;
                 }
                 First::Waiting { .. } => {}
@@ -191,7 +192,10 @@ impl WindowOperator for KeepFirstOperator {
         self.fire(horizon, emit)
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         self.open as u64

@@ -30,6 +30,7 @@ mod hop;
 mod join;
 mod keep_first;
 mod kept;
+mod late;
 mod merge_order;
 mod order;
 mod output;
@@ -52,6 +53,7 @@ use crate::expr::EvalContext;
 use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
+pub use late::{Late, LateRow, Missed, Misses};
 pub use zone::Scale;
 
 /// Result rows.
@@ -89,6 +91,10 @@ pub trait WindowOperator {
     fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()>;
     /// Rows dropped because all their windows had fired.
     fn late_rows(&self) -> u64;
+    /// Its late rows, where it can have any.
+    fn late(&mut self) -> Option<&mut Late> {
+        None
+    }
     /// Windows with state now (for sessions: open sessions; for slices: windows not yet fired).
     fn open_windows(&self) -> u64;
     /// Windows (one key in one window) that have fired.

@@ -18,6 +18,7 @@ use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use arrow::row::Rows;
 
 use super::kept::{KeptRows, Place, gather};
+use super::late::Late;
 use super::order::OrderEncoder;
 use super::rows::{split, times};
 use super::zone::Scale;
@@ -48,7 +49,7 @@ pub(super) struct RankOperator {
     windows: BTreeMap<i64, Ranking>,
     /// Rows that have arrived.
     arrived: u64,
-    late_rows: u64,
+    late: Late,
     fired: u64,
 }
 
@@ -154,7 +155,7 @@ impl RankOperator {
             horizon: i64::MIN,
             windows: BTreeMap::new(),
             arrived: 0,
-            late_rows: 0,
+            late: Late::default(),
             fired: 0,
         })
     }
@@ -163,7 +164,7 @@ impl RankOperator {
     fn take(&mut self, arrivals: &Arrivals<'_>, ends: &[i64], from: usize, to: usize) -> Result<()> {
         for (end, rows) in split(from..to, |row| Some(ends[row])) {
             if end <= self.horizon {
-                self.late_rows += rows.len() as u64;
+                self.late.drop_rows(rows.iter().map(|&row| row as usize));
                 continue;
             }
             let encoder = &self.encoder;
@@ -337,7 +338,10 @@ impl WindowOperator for RankOperator {
         self.fire(horizon, emit)
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         self.windows.len() as u64

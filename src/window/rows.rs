@@ -88,12 +88,14 @@ impl Reader {
         self.chunk(&columns, hashes.into(), rows.len())
     }
 
-    /// How many rows of the input these rows stand for: of copies for several grouping sets, one counts.
-    pub(super) fn counted(&self, batch: &EventBatch, rows: impl Iterator<Item = usize>) -> u64 {
-        let Some(sets) = self.set.map(|set| batch.rows.column(set).as_primitive::<Int32Type>()) else {
-            return rows.count() as u64;
-        };
-        rows.filter(|&row| sets.value(row) == 0).count() as u64
+    /// Those of the rows that count as rows of the input: of copies for several grouping sets, one does.
+    pub(super) fn counted<'a>(
+        &self,
+        batch: &'a EventBatch,
+        rows: impl Iterator<Item = usize> + 'a,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let sets = self.set.map(|set| batch.rows.column(set).as_primitive::<Int32Type>());
+        rows.filter(move |&row| sets.is_none_or(|sets| sets.value(row) == 0))
     }
 
     fn chunk<'a>(&self, columns: &[ArrayRef], hashes: Cow<'a, [KeyHash]>, rows: usize) -> Result<Chunk<'a>> {

@@ -6,6 +6,7 @@
 
 use arrow::array::ArrayRef;
 
+use super::late::Late;
 use super::merge_order::earlier_first;
 use super::output::Output;
 use super::rows::{Chunk, Reader, local_times};
@@ -43,7 +44,7 @@ pub(super) struct SessionOperator {
     /// One group each: what a session that merges into another passes through.
     transit: Vec<Box<dyn Accumulator>>,
     timers: Timers,
-    late_rows: u64,
+    late: Late,
     pending: Pending,
 }
 
@@ -135,7 +136,7 @@ impl SessionOperator {
             accumulators: accumulators(&reader.shape.calls)?,
             transit,
             timers: Timers::new(gap),
-            late_rows: 0,
+            late: Late::default(),
             pending: Pending::default(),
             reader,
         })
@@ -157,7 +158,7 @@ impl SessionOperator {
         }
         let slot = match self.touched(head, time, end) {
             [None, _] if end <= self.horizon => {
-                self.late_rows += 1;
+                self.late.drop_rows(std::iter::once(row as usize));
                 return Ok(());
             }
             [None, _] => self.open(key, time, end),
@@ -372,7 +373,10 @@ impl WindowOperator for SessionOperator {
         Ok(())
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         self.sessions.len() as u64

@@ -9,6 +9,7 @@ use arrow::array::{ArrayRef, PrimitiveArray, RecordBatch};
 use arrow::datatypes::{DataType as ArrowType, SchemaRef, TimestampMillisecondType};
 
 use super::kept::{KeptRows, Place, gather};
+use super::late::Late;
 use super::rows::local_times;
 use super::timers::{Ticket, Timers};
 use super::zone::Scale;
@@ -45,7 +46,7 @@ pub(super) struct SessionRowsOperator {
     /// Rows that have arrived.
     arrived: u64,
     timers: Timers,
-    late_rows: u64,
+    late: Late,
     fired: u64,
 }
 
@@ -90,7 +91,7 @@ impl SessionRowsOperator {
             wanted: 0,
             arrived: 0,
             timers: Timers::new(gap),
-            late_rows: 0,
+            late: Late::default(),
             fired: 0,
         })
     }
@@ -102,7 +103,7 @@ impl SessionRowsOperator {
         for row in from..to {
             let hash = batch.hashes.get(row).copied().unwrap_or(0);
             let Some(slot) = self.session_of(keys[row], times[row], hash) else {
-                self.late_rows += 1;
+                self.late.drop_rows(std::iter::once(row));
                 continue;
             };
             let arrival = self.arrived + kept.len() as u64;
@@ -288,7 +289,10 @@ impl WindowOperator for SessionRowsOperator {
         self.fire(emit)
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         (self.sessions.len() - self.free.len()) as u64

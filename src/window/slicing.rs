@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::grids::grid_of;
 use super::hop::Hops;
+use super::late::Late;
 use super::output::Output;
 use super::rows::{Chunk, Reader, local_times, split};
 use super::zone::Scale;
@@ -26,7 +27,7 @@ pub(super) struct SliceOperator {
     /// By start. For CUMULATE, slices none of whose windows has fired.
     slices: BTreeMap<i64, Table>,
     combination: Combination,
-    late_rows: u64,
+    late: Late,
     /// Keys of the slice that was filled last: the next one will have about as many.
     last_keys: usize,
     /// Scratch: groups of the rows at hand.
@@ -65,7 +66,7 @@ impl SliceOperator {
             horizon: i64::MIN,
             slices: BTreeMap::new(),
             combination,
-            late_rows: 0,
+            late: Late::default(),
             last_keys: 0,
             groups: Vec::new(),
         })
@@ -84,21 +85,28 @@ impl SliceOperator {
         if slice == self.grid.slice_of(high) {
             return match self.accepts(slice) {
                 Accept::Late => {
-                    self.late_rows += self.reader.counted(batch, from..to);
+                    self.late.drop_rows(self.reader.counted(batch, from..to));
                     Ok(())
                 }
                 Accept::Nowhere => Ok(()),
                 accept => {
+                    if accept == Accept::Partly {
+                        self.late.miss_some(self.reader.counted(batch, from..to));
+                    }
                     let chunk = self.reader.range(batch, from, to)?;
                     self.add(slice, accept, &chunk)
                 }
             };
         }
         for (slice, rows) in split(from..to, |row| Some(self.slice_for(times[row]))) {
+            let numbers = rows.iter().map(|&row| row as usize);
             match self.accepts(slice) {
-                Accept::Late => self.late_rows += self.reader.counted(batch, rows.iter().map(|&row| row as usize)),
+                Accept::Late => self.late.drop_rows(self.reader.counted(batch, numbers)),
                 Accept::Nowhere => {}
                 accept => {
+                    if accept == Accept::Partly {
+                        self.late.miss_some(self.reader.counted(batch, numbers));
+                    }
                     let chunk = self.reader.rows(batch, &rows)?;
                     self.add(slice, accept, &chunk)?;
                 }
@@ -262,7 +270,10 @@ impl WindowOperator for SliceOperator {
     }
 
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
 
     fn open_windows(&self) -> u64 {

@@ -8,6 +8,7 @@ use arrow::array::{
 use arrow::compute::{filter as filter_array, filter_record_batch, take};
 use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
 
+use super::late::Origins;
 use super::program::Link;
 use super::{START, copies};
 use crate::error::Result;
@@ -26,6 +27,8 @@ pub struct Flow {
     pub second: Option<Int64Array>,
     /// The time of each result row, where their order counts and the batch has several.
     pub times: Option<Int64Array>,
+    /// Where each row comes from, where late rows are kept.
+    pub origins: Option<Origins>,
 }
 
 impl Flow {
@@ -33,7 +36,8 @@ impl Flow {
         let before = self.before.as_ref().map(&pick).transpose()?;
         let second = self.second.as_ref().map(&pick).transpose()?;
         let times = self.times.as_ref().map(&pick).transpose()?;
-        Ok(Flow { rows, before, second, times })
+        let origins = self.origins.as_ref().map(|origins| origins.picked(&pick)).transpose()?;
+        Ok(Flow { rows, before, second, times, origins })
     }
 
     /// `rows` in place of its own; which of those each comes from.
@@ -47,7 +51,7 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
     let mut copies = false;
     for link in chain {
         if flow.rows.num_rows() == 0 {
-            return Ok(Flow { rows: empty_of(chain), before: None, second: None, times: None });
+            return Ok(Flow { rows: empty_of(chain), before: None, second: None, times: None, origins: None });
         }
         flow = match link {
             Link::Calc { filter, exprs, schema } => {

@@ -3,6 +3,7 @@
 mod chain;
 mod copies;
 pub mod findings;
+pub mod late;
 mod merge;
 pub mod program;
 mod route;
@@ -29,6 +30,7 @@ use crate::watermark::Peaks;
 use crate::window::{Deadlines, Emitted, WindowOperator, operator};
 use chain::Flow;
 use findings::Findings;
+use late::{LateBlock, LateOutput, Lateness, Origins};
 use program::{Branch, Program, Target};
 use scan::{Block, ScanBatch, ScanContext, SplitEntry};
 
@@ -80,6 +82,8 @@ pub struct ColumnsParts {
     pub outputs: Vec<Box<dyn Output>>,
     /// Takes the records that are set aside; none: the first of them is an error. The splits must be opened alike.
     pub aside: Option<Box<dyn AsideOutput>>,
+    /// Takes the late rows, and with them the duty to release blocks; none: nobody asks for late rows.
+    pub late: Option<Box<dyn LateOutput>>,
     pub metrics: Arc<ShardMetrics>,
 }
 
@@ -94,6 +98,7 @@ pub struct Columns {
     deadlines: Vec<Deadlines>,
     outputs: Vec<Box<dyn Output>>,
     aside: Option<Box<dyn AsideOutput>>,
+    late: Option<Lateness>,
     findings: Findings,
     metrics: Arc<ShardMetrics>,
 }
@@ -119,7 +124,11 @@ impl Dataflow for Columns {
             schema: &self.scan_schemas[*branch],
             context: &self.program.context,
         };
-        Block::read(split.as_ref(), &scan, (block, entry), self.program.batch_rows, self.aside.is_some())
+        let read = Block::read(split.as_ref(), &scan, (block, entry), self.program.batch_rows, self.aside.is_some());
+        if self.late.is_none() {
+            split.release(block);
+        }
+        read
     }
 
     fn peaks(&self, block: &Block) -> Option<Peaks> {
@@ -141,6 +150,9 @@ impl Dataflow for Columns {
         self.count(&block);
         if let Some(output) = &mut self.aside {
             output.take(step.seq, step.split, std::mem::take(&mut block.stats.aside))?;
+        }
+        if let Some(late) = &mut self.late {
+            late.block(LateBlock::of(step, std::mem::take(&mut block.null_times)))?;
         }
         self.route_block(step, block, inputs, out)
     }
@@ -165,7 +177,10 @@ impl Dataflow for Columns {
         let operator = &mut self.operators[stage];
         let wants_places = self.program.stages[stage].spec.wants_places();
         for (side, batch) in merge::in_order(parts, wants_places)? {
-            operator.process(side, &batch, &mut emit)?;
+            match &mut self.late {
+                None => operator.process(side, &batch, &mut emit)?,
+                Some(late) => late.process((stage, side), step.seq, &mut **operator, batch, &mut emit)?,
+            }
         }
         // Before windows fire: the most that there will be at this block.
         state_bytes += operator.state_bytes();
@@ -209,6 +224,8 @@ struct Routing<'a> {
     watermark: Watermark,
     /// Rows of the block that went to stages before.
     routed: i64,
+    /// Rows of the block before the batch at hand.
+    rows: i64,
     peaks: Peaks,
 }
 
@@ -216,8 +233,8 @@ impl Columns {
     /// # Errors
     /// As [`operator`].
     pub fn new(parts: ColumnsParts) -> Result<Self> {
-        let ColumnsParts { program, layout, splits, outputs, aside, metrics } = parts;
-        Ok(Columns {
+        let ColumnsParts { program, layout, splits, outputs, aside, late, metrics } = parts;
+        let mut columns = Columns {
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
             operators: program
                 .stages
@@ -231,15 +248,23 @@ impl Columns {
             splits,
             outputs,
             aside,
+            late: None,
             metrics,
-        })
+        };
+        if let Some(output) = late {
+            let late = Lateness::new(&columns.program, &columns.layout, output)?;
+            late.begin(&mut columns.operators);
+            columns.late = Some(late);
+        }
+        Ok(columns)
     }
 
     fn count(&self, block: &Block) {
         self.metrics.rows_decoded.add(block.stats.rows);
         self.metrics.rows_malformed.add(block.stats.malformed);
-        self.metrics.rows_without_time.add(block.null_times);
-        self.metrics.rows_unreadable.add(block.stats.aside.rejected.len() as u64 - block.null_times);
+        let null_times = block.null_times.len() as u64;
+        self.metrics.rows_without_time.add(null_times);
+        self.metrics.rows_unreadable.add(block.stats.aside.rejected.len() as u64 - null_times);
         self.metrics.bytes_read.add(block.stats.bytes);
     }
 
@@ -254,7 +279,7 @@ impl Columns {
         let branch = &program.branches[self.splits[step.split].branch];
         let inner = block.peaks();
         let peaks = Peaks { first: step.start.0, second: step.second.0 };
-        let mut routing = Routing { step, branch, inputs, watermark: step.start, routed: 0, peaks };
+        let mut routing = Routing { step, branch, inputs, watermark: step.start, routed: 0, rows: 0, peaks };
         let mut filtered = 0;
         for batch in block.batches {
             let flow = self.with_watermarks(batch, &mut routing)?;
@@ -299,13 +324,15 @@ impl Columns {
             routing.peaks = routing.peaks.and(batch.peaks);
             self.findings.see_time(self.splits[routing.step.split].branch, lowest);
         }
-        Ok(Flow { rows: batch.rows, before, second, times: None })
+        let origins = self.late.is_some().then(|| Origins::of(&batch.rows, &routing.branch.scan, routing.rows));
+        routing.rows += batch.rows.num_rows() as i64;
+        Ok(Flow { rows: batch.rows, before, second, times: None, origins })
     }
 
     fn route_rows(
         &mut self,
         port: usize,
-        flow: Flow,
+        mut flow: Flow,
         routing: &mut Routing<'_>,
         out: &mut Outgoing<Part>,
     ) -> Result<()> {
@@ -318,6 +345,9 @@ impl Columns {
         routing.routed += flow.rows.num_rows() as i64;
         let wants_places = spec.wants_places();
         let places: Vec<i64> = if wants_places { (first..routing.routed).collect() } else { Vec::new() };
+        if let Some(late) = &self.late {
+            flow = late.attach(port, flow)?;
+        }
         for dealt in route::route(flow, keys, deadlines, self.program.groups, others)? {
             let times = if wants_places { dealt.pick(&places) } else { Vec::new() };
             let order = times.first().copied().unwrap_or(0);
@@ -341,7 +371,12 @@ impl Columns {
             let times = several.then(|| Int64Array::from(times));
             let before = (!before.is_empty()).then(|| Int64Array::from(before));
             // Rows that HAVING removes were used: they count in their window.
-            let flow = chain::run(&stage.chain, Flow { rows, before, second: None, times }, &program.context, &mut 0)?;
+            let flow = chain::run(
+                &stage.chain,
+                Flow { rows, before, second: None, times, origins: None },
+                &program.context,
+                &mut 0,
+            )?;
             match stage.to {
                 Target::Sink(sink) => self.write_in_order(sink, seq, time, flow)?,
                 Target::Port(port) => {
@@ -363,6 +398,9 @@ impl Columns {
     ) -> Result<()> {
         let (side, keys) = self.program.side(port);
         let times = flow.times.take();
+        if let Some(late) = &self.late {
+            flow = late.attach(port, flow)?;
+        }
         for dealt in route::route(flow, keys, &mut self.deadlines[port], self.program.groups, others)? {
             let times = times.as_ref().map_or_else(Vec::new, |times| dealt.pick(times.values()));
             let order = times.first().copied().unwrap_or(order);

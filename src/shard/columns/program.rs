@@ -153,6 +153,12 @@ impl Program {
         (side, self.stages[self.ports[port].stage].spec.keys(side))
     }
 
+    /// The sides of a stage that something feeds.
+    pub fn sides_of(&self, stage: usize) -> impl Iterator<Item = usize> {
+        let ports = self.ports.iter().zip(&self.sides);
+        ports.filter(move |(port, _)| port.stage == stage).map(|(_, &side)| side)
+    }
+
     /// The lowest watermark of the other splits that reach the stage of a port. Splits of files are never idle, so the
     /// stage has not reached more than the lowest of its inputs.
     pub fn others(&self, port: usize, inputs: &[InputWatermark]) -> Watermark {

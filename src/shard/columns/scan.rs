@@ -32,12 +32,13 @@ pub struct ScanBatch {
 pub struct Block {
     pub batches: Vec<ScanBatch>,
     pub stats: BlockStats,
-    /// Rows taken out because their event time is NULL.
-    pub null_times: u64,
+    /// Rows taken out because their event time is NULL, numbered from 0 as the split hands them out.
+    pub null_times: Vec<u64>,
 }
 
 impl Block {
-    /// Decodes a block. `set_aside`: rows without an event time are taken out instead of failing the job.
+    /// Decodes a block, which whoever calls releases. `set_aside`: rows without an event time are taken out instead of
+    /// failing the job.
     ///
     /// # Errors
     /// As the split's; a row without an event time.
@@ -64,7 +65,7 @@ impl Block {
 }
 
 /// As [`Block::read`], but hands each batch to `take` when it is decoded. What was counted, and the rows without an
-/// event time.
+/// event time, numbered from 0.
 ///
 /// # Errors
 /// As [`Block::read`]; those of `take`.
@@ -74,7 +75,7 @@ pub fn read_each(
     (block, entry): (usize, u8),
     (batch_rows, set_aside): (usize, bool),
     take: &mut dyn FnMut(ScanBatch) -> Result<()>,
-) -> Result<(BlockStats, u64)> {
+) -> Result<(BlockStats, Vec<u64>)> {
     let mut null_times = NullTimes::new(set_aside);
     let result = source.decode(block, entry, batch_rows, &mut |batch| {
         let rows = scan.evaluate(&batch, &mut null_times).map_err(|fault| match fault {
@@ -84,9 +85,8 @@ pub fn read_each(
         take(rows)
     });
     let null_times = null_times.rows;
-    let result = result.and_then(|stats| with_null_times(stats, source, (block, entry), &null_times));
-    source.release(block);
-    Ok((result?, null_times.len() as u64))
+    let stats = result.and_then(|stats| with_null_times(stats, source, (block, entry), &null_times))?;
+    Ok((stats, null_times))
 }
 
 /// Adds the rows of a block that have no event time to what it sets aside.
@@ -167,7 +167,7 @@ fn fine_epoch(text: &str) -> Option<(&str, &'static str, i64)> {
 }
 
 /// Line and column of a position in a block; for a format that is no text the number of the row alone.
-pub(super) fn place_of(source: &dyn Split, block: usize, position: Position) -> (u64, Option<u64>) {
+pub fn place_of(source: &dyn Split, block: usize, position: Position) -> (u64, Option<u64>) {
     match position {
         Position::Text(stretch) => {
             let (line, column) = source.text_before(block).then(stretch).place();

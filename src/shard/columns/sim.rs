@@ -221,6 +221,7 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
                 splits: splits.clone(),
                 outputs: vec![Box::new(Collect(results.clone()))],
                 aside: None,
+                late: None,
                 metrics: metrics.clone(),
             };
             let columns = Columns::new(parts).unwrap();

@@ -16,8 +16,7 @@ const INDENT: usize = 15;
 
 /// The cards of a pipeline, each with an empty line behind it.
 pub(super) fn cards(pipeline: &Pipeline, config: &Config) -> String {
-    let mut stages = Vec::new();
-    collect(&pipeline.root, &mut stages);
+    let stages = stages(&pipeline.root);
     let mut text = String::new();
     for (i, (spec, inputs)) in stages.iter().enumerate() {
         let number = if stages.len() == 1 { String::new() } else { format!(" {} of {}", i + 1, stages.len()) };
@@ -31,14 +30,14 @@ pub(super) fn cards(pipeline: &Pipeline, config: &Config) -> String {
     text
 }
 
-/// The operators with state, in the order of the plan.
-fn collect<'a>(node: &'a Node, stages: &mut Vec<(&'a StageSpec, &'a [Node])>) {
+/// The operators with state and their inputs, in the order of the plan.
+pub(super) fn stages(node: &Node) -> Vec<(&StageSpec, &[Node])> {
+    let mut found = Vec::new();
     if let Node::Stage { inputs, spec } = node {
-        stages.push((spec, inputs));
+        found.push((&**spec, inputs.as_slice()));
     }
-    for input in node.inputs() {
-        collect(input, stages);
-    }
+    found.extend(node.inputs().into_iter().flat_map(stages));
+    found
 }
 
 /// A named line; what is too long goes on below its beginning.
@@ -61,7 +60,7 @@ fn entry(text: &mut String, name: &str, content: &str) {
 }
 
 /// As the plan names it.
-fn title(spec: &StageSpec) -> &'static str {
+pub(super) fn title(spec: &StageSpec) -> &'static str {
     match spec {
         StageSpec::Aggregate(_) => "WindowAggregate",
         StageSpec::Emitting(_) => "WindowAggregate, with results that change",

@@ -2,10 +2,13 @@
 
 mod bytes;
 mod card;
+mod estimate;
 mod join;
 mod keeps;
 mod operators;
 mod words;
+
+pub use estimate::{StateSize, state_sizes};
 
 use crate::plan::JobPlan;
 

@@ -1,7 +1,7 @@
 //! The cards before a plan.
 
 use super::plan_of;
-use crate::sql::explain;
+use crate::sql::{explain, state_sizes};
 
 /// The cards of a script's last statement.
 fn cards(script: &str) -> String {
@@ -100,4 +100,19 @@ fn rows_that_are_kept_whole_have_their_bytes() {
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
+}
+
+#[test]
+fn state_is_keys_by_what_is_open_by_bytes() {
+    let hop = "FROM TABLE(HOP(TABLE src, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '15' SECOND))";
+    let plan = plan_of(&format!(
+        "SELECT UPPER(c), COUNT(*), SUM(v) {hop} WHERE v > 1 GROUP BY UPPER(c), window_start, window_end"
+    ));
+    let sizes = state_sizes(&plan);
+    let [size] = sizes.as_slice() else { panic!("{sizes:?}") };
+    assert_eq!((size.operator, size.key.as_str(), size.filtered), ("WindowAggregate", "UPPER(c)", true));
+    assert_eq!(size.scan.projection, [3], "the key's column alone");
+    assert_eq!((size.open, size.piece), (4, Some("slice")), "three of a window, one for the watermark's delay");
+    assert_eq!((size.bytes, size.and_more), (36, Some("text")));
+    assert!(state_sizes(&plan_of("SELECT COUNT(*) FROM src")).is_empty(), "no key, nothing to count");
 }

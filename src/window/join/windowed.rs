@@ -6,6 +6,7 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{concat_batches, take, take_record_batch};
 
+use super::super::late::Late;
 use super::super::rows::{split, times};
 use super::super::zone::Scale;
 use super::super::{Emit, Emitted, WindowOperator};
@@ -34,7 +35,7 @@ pub(super) struct WindowJoin {
     /// By end, then start.
     windows: BTreeMap<(i64, i64), [Kept; 2]>,
     bytes: usize,
-    late_rows: u64,
+    late: Late,
     fired: u64,
 }
 
@@ -90,13 +91,13 @@ impl WindowJoin {
             horizon: i64::MIN,
             windows: BTreeMap::new(),
             bytes: 0,
-            late_rows: 0,
+            late: Late::default(),
             fired: 0,
         })
     }
 
     /// Which rows came after their window had ended.
-    fn late(&mut self, batch: &EventBatch, ends: &[i64]) -> Vec<bool> {
+    fn are_late(&mut self, batch: &EventBatch, ends: &[i64]) -> Vec<bool> {
         let mut late: Vec<bool> = ends.iter().map(|&end| end <= self.horizon).collect();
         for mark in &batch.marks {
             let row = mark.row as usize;
@@ -207,8 +208,8 @@ impl WindowOperator for WindowJoin {
     fn process(&mut self, side: usize, batch: &EventBatch, _emit: Emit<'_>) -> Result<()> {
         let (start, end) = self.bounds[side];
         let (starts, ends) = (times(&batch.rows, start)?, times(&batch.rows, end)?);
-        let late = self.late(batch, &ends);
-        self.late_rows += late.iter().filter(|late| **late).count() as u64;
+        let late = self.are_late(batch, &ends);
+        self.late.drop_rows((0..late.len()).filter(|&row| late[row]));
         let windows = split(0..ends.len(), |row| (!late[row]).then(|| (ends[row], starts[row])));
         for (window, rows) in windows {
             if rows.len() == ends.len() {
@@ -235,7 +236,10 @@ impl WindowOperator for WindowJoin {
         Ok(())
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     fn open_windows(&self) -> u64 {
         self.windows.len() as u64

@@ -24,6 +24,7 @@ use std::collections::BinaryHeap;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 
+use super::late::Late;
 use super::rows::times;
 use super::{Emit, WindowOperator};
 use crate::batch::EventBatch;
@@ -50,7 +51,7 @@ pub(super) struct OverOperator {
     /// Rows in frames.
     framed: usize,
     watermark: i64,
-    late_rows: u64,
+    late: Late,
     /// Rows of one time and key, while they are taken.
     peers: Vec<Place>,
     output: Output,
@@ -89,7 +90,7 @@ impl OverOperator {
             waiting: BinaryHeap::new(),
             framed: 0,
             watermark: i64::MIN,
-            late_rows: 0,
+            late: Late::default(),
             peers: Vec::new(),
             output: Output::new(spec)?,
         })
@@ -268,7 +269,7 @@ impl WindowOperator for OverOperator {
                 self.advance_to(mark.watermark, emit)?;
             }
             match self.due(group, time, mark.is_some()) {
-                None => self.late_rows += 1,
+                None => self.late.drop_rows(std::iter::once(row)),
                 Some(due) => {
                     let hash = batch.hashes.get(row).copied().unwrap_or_default();
                     let place = first + row as Place;
@@ -285,7 +286,10 @@ impl WindowOperator for OverOperator {
         self.compact()
     }
     fn late_rows(&self) -> u64 {
-        self.late_rows
+        self.late.dropped()
+    }
+    fn late(&mut self) -> Option<&mut Late> {
+        Some(&mut self.late)
     }
     /// Rows have frames of their own, which are no windows.
     fn open_windows(&self) -> u64 {

@@ -190,6 +190,7 @@ impl<T: Data> RecordSplit<T> for TableSplit<T> {
             (*batch_rows, false),
             &mut take,
         );
+        split.release(block);
         let (stats, _) = read_each?;
         (read.bytes, read.malformed) = (stats.bytes, stats.malformed);
         Ok(read)

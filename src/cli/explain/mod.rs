@@ -1,5 +1,7 @@
 //! `transom explain`.
 
+mod estimate;
+
 use std::io::Write;
 
 use transom::error::{Error, Result};
@@ -15,7 +17,11 @@ pub fn explain(loaded: &Loaded) -> Result<()> {
         text.push_str(&match &statement.action {
             Action::Explain(explained) => explained.clone(),
             Action::Answer(_) => "the catalog answers; there is nothing to plan\n".to_string(),
-            Action::Insert(plan) | Action::Select { plan, .. } => sql::explain(plan),
+            Action::Insert(plan) | Action::Select { plan, .. } => {
+                let estimate = estimate::estimate(plan);
+                let plan = sql::explain(plan);
+                if estimate.is_empty() { plan } else { format!("{plan}\n{estimate}") }
+            }
         });
         text.push('\n');
     }
