@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::keeps::keeps;
+use super::lint::lints;
 use super::words::{FIRM, column, duration, emits, slices, source, watermark_rule, windows};
 use crate::expr::eval::{Function, Time};
 use crate::expr::{Expr, Scalar};
@@ -83,6 +84,7 @@ fn card(spec: &StageSpec, inputs: &[Node], config: &Config) -> Vec<(&'static str
     lines.push(("watermark", watermark(spec, &scans, config)));
     lines.push(("keeps", keeps(spec, inputs)));
     lines.push(("gives", gives(spec, inputs)));
+    lines.extend(lints(spec, inputs).into_iter().map(|lint| ("look at", lint)));
     lines
 }
 

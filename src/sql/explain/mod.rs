@@ -5,6 +5,7 @@ mod card;
 mod estimate;
 mod join;
 mod keeps;
+mod lint;
 mod operators;
 mod words;
 
@@ -13,7 +14,7 @@ pub use estimate::{StateSize, state_sizes};
 use crate::plan::JobPlan;
 
 /// The plan as text, as `transom explain` prints it. For each pipeline: a card for every operator that keeps state
-/// (key, windows, watermark, what is kept, what goes out), in the order of the plan; then the plan, its operators
+/// (key, windows, watermark, what is kept, what goes out, what is likely to surprise), in the order of the plan; then the plan, its operators
 /// indented from the sink down.
 pub fn explain(plan: &JobPlan) -> String {
     let pipelines = plan.pipelines.iter().map(|pipeline| {

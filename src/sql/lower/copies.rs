@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::logical::{ColumnId, Rel, Unnest, columns_of};
 use super::{Base, Inputs, Lowering, positions};
 use crate::error::Result;
 use crate::expr::Expr;
 use crate::plan::{Node, ScanSpec, SourceSpec};
+use crate::sql::logical::{ColumnId, Rel, Unnest, columns_of};
 use crate::types::{Field, Schema};
 
 /// The reading of one row without columns.

@@ -3,12 +3,12 @@
 //! As in Flink, AVG is SUM by COUNT, and STDDEV and VAR are made of sums, each step in the type of the result: of whole
 //! numbers they are computed in whole numbers, and wrap.
 
-use super::binder::{Binder, Context};
-use super::logical::OverColumn;
 use crate::aggregate::{self, AggregateKind, Setting};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar, resolve};
 use crate::plan::OverFunction;
+use crate::sql::binder::{Binder, Context};
+use crate::sql::logical::OverColumn;
 use crate::types::{DataType, Type};
 
 /// A function under OVER, apart from its window.

@@ -1,5 +1,7 @@
 //! OVER: aggregates over the rows before each row, in the order of its event time.
 
+mod call;
+
 use std::rc::Rc;
 
 use sqlparser::ast::{
@@ -8,11 +10,11 @@ use sqlparser::ast::{
     WindowSpec, WindowType,
 };
 
+use self::call::OverArguments;
 use super::binder::{Binder, Context, located};
 use super::function::plain_argument;
 use super::interval::{self, IntervalValue};
 use super::logical::{ColumnId, Over, OverColumn, Rel, columns_of};
-use super::over_call::OverArguments;
 use super::rank::RankCall;
 use super::text::place_of;
 use crate::aggregate;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{ColumnId, Join, columns_of};
-use super::lower::{Base, Inputs, Lowering};
+use super::{Base, Inputs, Lowering};
 use crate::error::{Error, Result};
 use crate::plan::{JoinSpec, Node, StageSpec, WindowSpec};
+use crate::sql::logical::{ColumnId, Join, columns_of};
 use crate::types::{Field, Schema};
 
 impl Lowering<'_> {
@@ -18,7 +18,7 @@ impl Lowering<'_> {
             }
         }
         if join.windows.is_some_and(|windows| windows.iter().any(|id| self.arena.windows[*id].proctime)) {
-            return Err(super::processing::unsupported("a join"));
+            return Err(crate::sql::processing::unsupported("a join"));
         }
         let windows = join.windows.map(|windows| {
             [0, 1].map(|side| {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{ColumnId, Over, OverColumn};
-use super::lower::{Base, Inputs, Lowering};
+use super::{Base, Inputs, Lowering};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
 use crate::plan::{Node, OverCall, OverSpec, StageSpec};
+use crate::sql::logical::{ColumnId, Over, OverColumn};
 use crate::types::{Field, Schema};
 
 impl Lowering<'_> {

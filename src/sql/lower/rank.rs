@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::logical::{ColumnId, Over, OverColumn, Rel, Window};
-use super::lower::{Base, Lowering, positions};
-use super::rank::Rank;
+use super::{Base, Lowering, positions};
 use crate::error::{Error, Result};
 use crate::plan::{
     Frame, KeepFirstSpec, Node, OverFunction, RankSpec, SessionRowsSpec, SortKey, StageSpec, WindowSpec,
 };
+use crate::sql::logical::{ColumnId, Over, OverColumn, Rel, Window};
+use crate::sql::rank::Rank;
 use crate::types::{Field, Schema, Type};
 
 impl Lowering<'_> {
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         };
         match rank.window {
             Some(window) if self.arena.windows[window].proctime => {
-                Err(placed(super::processing::unsupported("ROW_NUMBER")))
+                Err(placed(crate::sql::processing::unsupported("ROW_NUMBER")))
             }
             Some(window) => self.window_rank(rank, &self.arena.windows[window], last, needed),
             None if self.keeps_first(rank, last) => self.keep_first(rank, needed),

@@ -1,6 +1,9 @@
 //! From bound relations to plan nodes: only the columns that somebody reads, few projections.
 
 mod copies;
+mod join;
+mod over;
+mod rank;
 mod updating;
 
 use std::collections::{BTreeMap, BTreeSet};
