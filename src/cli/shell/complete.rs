@@ -306,6 +306,6 @@ mod tests {
     fn letters_of_several_bytes_do_no_harm() {
         assert_eq!(at("SELECT ü|"), Vec::<String>::new());
         assert_eq!(at("SELECT 漢 |"), ["bids", "people"]);
-        assert_eq!(at("SELECT 'ü', pr| FROM bids"), ["precision", "price", "primary", "printf("]);
+        assert_eq!(at("SELECT 'ü', pri| FROM bids"), ["price", "primary", "printf("]);
     }
 }
