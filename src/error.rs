@@ -117,9 +117,9 @@ impl Error {
     pub fn at(self, line: u64, column: u64) -> Self {
         self.at_place(Place { line, column, ..Place::default() })
     }
-    /// Sets the place unless the error already has one.
-    pub fn at_place(mut self, place: Place) -> Self {
-        self.0.place.get_or_insert(place);
+    /// Sets the place, if there is one to set and the error has none yet.
+    pub fn at_place(mut self, place: impl Into<Option<Place>>) -> Self {
+        self.0.place = self.0.place.or_else(|| place.into());
         self
     }
     /// Fills in the file name where the place lacks one.

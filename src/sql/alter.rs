@@ -163,8 +163,5 @@ fn refuse_temporary(temporary: bool, kind: &str, name: &Ident) -> Result<()> {
 }
 
 fn at(error: Error, name: &Ident) -> Error {
-    match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(name.span))
 }

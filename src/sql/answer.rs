@@ -123,10 +123,7 @@ impl Session<'_> {
     fn entry(&self, name: &Ident) -> Result<Entry> {
         self.catalog.entries.get(&name.value).cloned().ok_or_else(|| {
             let error = self.catalog.unknown(&name.value);
-            match place_of(name.span) {
-                Some(place) => error.at_place(place),
-                None => error,
-            }
+            error.at_place(place_of(name.span))
         })
     }
 
@@ -207,8 +204,5 @@ fn table_columns(table: &Table) -> Vec<Described> {
 
 fn misnamed(name: &Ident, what: &str, statement: &str) -> Error {
     let error = Error::script(format!("{} is {what}", name.value)).help(format!("write {statement} {}", name.value));
-    match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(name.span))
 }

@@ -446,19 +446,13 @@ impl<'a> Binder<'a> {
         let value = fields.iter().try_fold(self.arena.expr(id), |value, name| self.field(value, name))?;
         let fields = resolve::fields(&value).ok_or_else(|| {
             let error = Error::script(format!("'{name}' is a {} and has no fields", value.data_type().kind));
-            match place_of(item.span()) {
-                Some(place) => error.at_place(place),
-                None => error,
-            }
+            error.at_place(place_of(item.span()))
         })?;
         Ok(Some(fields))
     }
 
     fn field(&self, value: Expr, name: &Ident) -> Result<Expr> {
-        resolve::field(value, &name.value).map_err(|error| match place_of(name.span) {
-            Some(place) => error.at_place(place),
-            None => error,
-        })
+        resolve::field(value, &name.value).map_err(|error| error.at_place(place_of(name.span)))
     }
 
     /// `.name` or `[index]` behind a value.
@@ -491,10 +485,7 @@ impl<'a> Binder<'a> {
                     }
                     let message = format!("no table, alias or column is called '{}' here", first.value);
                     let error = Error::script(message).help("use the alias that FROM gives the table");
-                    match place_of(first.span) {
-                        Some(place) => error.at_place(place),
-                        None => error,
-                    }
+                    error.at_place(place_of(first.span))
                 })?;
                 Ok((id, &parts[1..]))
             }
@@ -555,8 +546,5 @@ pub(super) fn subquery(what: &str) -> Error {
 
 /// Gives an error the place of the syntax, unless it has one.
 pub(super) fn located(error: Error, ast: &Ast) -> Error {
-    match place_of(ast.span()) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(ast.span()))
 }

@@ -395,10 +395,7 @@ pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Erro
         ParserError::RecursionLimitExceeded => {
             let error = Error::script("the statement nests too deep").help("split it with views");
             let first = tokens.first().and_then(|token| place_of(token.span));
-            return match first {
-                Some(place) => error.at_place(place),
-                None => error,
-            };
+            return error.at_place(first);
         }
     };
     let (message, place) = match split_location(&text) {
@@ -424,10 +421,7 @@ pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Erro
         }
         None => Error::script(readable(message)),
     };
-    match place {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place)
 }
 
 /// The place of the last `word` before a place; the parser names the one behind it.

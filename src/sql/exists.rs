@@ -182,8 +182,5 @@ fn correlated(error: Error, outer: &Scope) -> Error {
     let what = "a subquery with GROUP BY, DISTINCT, UNION or WITH that names columns of the query around it";
     let other = Error::unsupported(what)
         .help("group in a subquery in FROM of this one, and compare with the query around it in WHERE");
-    match error.place() {
-        Some(place) => other.at_place(place.clone()),
-        None => other,
-    }
+    other.at_place(error.place().cloned())
 }

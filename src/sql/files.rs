@@ -275,10 +275,7 @@ pub(super) struct Reading {
 }
 
 fn at(error: Error, name: &Ident) -> Error {
-    match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(name.span))
 }
 
 fn no_partitions_in_a_stream(options: &Options) -> Error {

@@ -127,10 +127,7 @@ impl Binder<'_> {
             Some(window) => Some(window.id),
             None => self.grouped_window(&common, place.clone())?,
         };
-        self.check_sets(&bound, &grouping, window).map_err(|error| match place.clone() {
-            Some(place) => error.at_place(place),
-            None => error,
-        })?;
+        self.check_sets(&bound, &grouping, window).map_err(|error| error.at_place(place.clone()))?;
         let (mut keys, mut grouped, output) = self.group_columns(&bound, window);
         if grouping.sets.len() > 1 {
             rel = self.expand(rel, &mut grouping, &mut keys);
@@ -224,10 +221,7 @@ impl Binder<'_> {
         match (window, output) {
             (Some(window), Some(output)) => {
                 self.warn_of_open_windows(window);
-                let changes = self.emit_changes(window).map_err(|error| match place {
-                    Some(place) => error.at_place(place),
-                    None => error,
-                })?;
+                let changes = self.emit_changes(window).map_err(|error| error.at_place(place))?;
                 Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls, changes })))
             }
             _ => Ok(self.group_aggregate(input, keys, calls, (parts, place))),
@@ -245,10 +239,7 @@ impl Binder<'_> {
         groups: &[(Expr, Option<ColumnId>)],
         place: Option<Place>,
     ) -> Result<Option<WindowId>> {
-        let with_place = |error: Error| match &place {
-            Some(place) => error.at_place(place.clone()),
-            None => error,
-        };
+        let with_place = |error: Error| error.at_place(place.clone());
         let parts = self.window_parts(groups);
         let complete = parts
             .iter()
@@ -421,10 +412,8 @@ impl Binder<'_> {
     fn regroup_rank(&self, mut call: RankCall, grouped: &[Group], computed: &[ColumnId]) -> Result<RankCall> {
         let order = call.order.iter_mut().map(|order| &mut order.expr);
         for expr in call.partition.iter_mut().chain(order) {
-            *expr = self.regroup(expr, grouped, computed, &[], None).map_err(|error| match &call.place {
-                Some(place) => error.at_place(place.clone()),
-                None => error,
-            })?;
+            *expr =
+                self.regroup(expr, grouped, computed, &[], None).map_err(|error| error.at_place(call.place.clone()))?;
         }
         Ok(call)
     }

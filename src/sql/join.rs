@@ -150,10 +150,7 @@ impl Binder<'_> {
             }
             let right = self.table(&join.relation)?;
             let place = place_of(join.relation.span());
-            tree = self.join(tree, join, right).map_err(|error| match place {
-                Some(place) => error.at_place(place),
-                None => error,
-            })?;
+            tree = self.join(tree, join, right).map_err(|error| error.at_place(place))?;
         }
         Ok(tree)
     }
@@ -259,10 +256,7 @@ impl Binder<'_> {
         };
         let Branch { kind, sides: [left, right], columns, conditions, scope, place } = branch;
         let inputs = [self.assemble(left)?.rel, self.assemble(right)?.rel];
-        let placed = |error: Error| match place {
-            Some(place) => error.at_place(place),
-            None => error,
-        };
+        let placed = |error: Error| error.at_place(place);
         let rel = self.settle(kind, inputs, columns, conditions).map_err(placed)?;
         Ok(Relation { rel, scope })
     }

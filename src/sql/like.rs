@@ -110,10 +110,7 @@ impl Like {
                     if OVERWRITTEN.contains(&part) { format!(" or OVERWRITING {name}") } else { String::new() };
                 let error = Error::script(format!("table {} has {what} already", self.table.value));
                 let error = error.help(format!("write LIKE {} (EXCLUDING {name}{overwriting})", self.table.value));
-                Err(match place_of(span) {
-                    Some(place) => error.at_place(place),
-                    None => error,
-                })
+                Err(error.at_place(place_of(span)))
             }
         }
     }
@@ -122,10 +119,7 @@ impl Like {
 fn two_watermarks(name: &Ident, like: &Like) -> Error {
     let error = Error::script(format!("table {} has a WATERMARK for another column", like.table.value));
     let error = error.help(format!("write LIKE {} (EXCLUDING WATERMARKS)", like.table.value));
-    match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(name.span))
 }
 
 /// The definition that `new` stands for, with what it takes over from `base`: its columns first.
@@ -140,10 +134,7 @@ pub(super) fn merged(new: &CreateTable, like: &Like, base: &CreateTable) -> Resu
             ColumnKind::Physical(_) if own.is_some() => {
                 let error = Error::script(format!("table {} has a column '{}'", like.table.value, column.name.value))
                     .help("leave it out here, or give it another name");
-                return Err(match place_of(span) {
-                    Some(place) => error.at_place(place),
-                    None => error,
-                });
+                return Err(error.at_place(place_of(span)));
             }
             ColumnKind::Physical(_) => true,
             ColumnKind::Computed(_) => like.takes(Part::Generated, twice.as_deref(), span)?,

@@ -101,10 +101,7 @@ impl Binder<'_> {
 
     /// An error about the clause whose keyword stands before `inside`, of which the syntax tree only has the rest.
     fn at_keyword(&self, error: Error, keywords: &[&str], inside: Option<Place>) -> Error {
-        match keyword_before(self.tokens, keywords, inside.as_ref()).or(inside) {
-            Some(place) => error.at_place(place),
-            None => error,
-        }
+        error.at_place(keyword_before(self.tokens, keywords, inside.as_ref()).or(inside))
     }
 
     fn body(&mut self, body: &SetExpr) -> Result<Relation> {
@@ -117,19 +114,13 @@ impl Binder<'_> {
                     (SetOperator::Union, SetQuantifier::None | SetQuantifier::Distinct) => true,
                     _ => {
                         let error = Error::unsupported(op.to_string()).help("UNION and UNION ALL are supported");
-                        return Err(match place_of(right.span()) {
-                            Some(place) => error.at_place(place),
-                            None => error,
-                        });
+                        return Err(error.at_place(place_of(right.span())));
                     }
                 };
                 let left = self.body(left)?;
                 let place = place_of(right.span());
                 let right = self.body(right)?;
-                let union = self.union(left, right).map_err(|error| match place.clone() {
-                    Some(place) => error.at_place(place),
-                    None => error,
-                })?;
+                let union = self.union(left, right).map_err(|error| error.at_place(place.clone()))?;
                 // Equal rows become one, in the windows that they carry, if any.
                 if distinct { self.distinct(union, place) } else { Ok(union) }
             }
@@ -415,10 +406,7 @@ impl Binder<'_> {
             TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             _ => Err(Error::script("this kind of table is not Flink's")),
         };
-        result.map_err(|error| match place_of(factor.span()) {
-            Some(place) => error.at_place(place),
-            None => error,
-        })
+        result.map_err(|error| error.at_place(place_of(factor.span())))
     }
 
     /// A common table, view or table by its name.
@@ -445,10 +433,7 @@ impl Binder<'_> {
                 Ok(relation)
             }
         };
-        relation.map_err(|error| match place_of(name.span) {
-            Some(place) => error.at_place(place),
-            None => error,
-        })
+        relation.map_err(|error| error.at_place(place_of(name.span)))
     }
 
     fn common_table(&mut self, index: usize, name: &Ident) -> Result<Relation> {
@@ -524,10 +509,7 @@ fn rename(mut relation: Relation, names: &[Ident], at: &Ident) -> Result<Relatio
             relation.scope.columns.len(),
             at.value
         ));
-        return Err(match place_of(names[0].span) {
-            Some(place) => error.at_place(place),
-            None => error,
-        });
+        return Err(error.at_place(place_of(names[0].span)));
     }
     for (column, name) in relation.scope.columns.iter_mut().zip(names) {
         column.name.clone_from(&name.value);
@@ -551,10 +533,7 @@ pub(super) fn wildcard(item: &SelectItem, scope: &Scope, before: &[Named]) -> Re
     let found: Vec<Named> = of_table.cloned().collect();
     if found.is_empty() {
         let error = Error::script(format!("no table or alias is called '{}' here", table.value));
-        return Err(match place_of(table.span) {
-            Some(place) => error.at_place(place),
-            None => error,
-        });
+        return Err(error.at_place(place_of(table.span)));
     }
     different(found, item, before).map(Some)
 }
@@ -564,10 +543,7 @@ fn different(mut columns: Vec<Named>, item: &SelectItem, before: &[Named]) -> Re
     let mut seen = HashSet::new();
     if let Some(column) = columns.iter().find(|column| !seen.insert((column.qualifier.clone(), column.name.clone()))) {
         let error = ambiguous(&column.name);
-        return Err(match place_of(item.span()) {
-            Some(place) => error.at_place(place),
-            None => error,
-        });
+        return Err(error.at_place(place_of(item.span())));
     }
     let mut taken: HashSet<String> = before.iter().map(|column| column.name.clone()).collect();
     for column in &mut columns {

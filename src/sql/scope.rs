@@ -82,8 +82,5 @@ pub(super) fn ambiguous(name: &str) -> Error {
 }
 
 fn at(error: Error, name: &Ident) -> Error {
-    match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(name.span))
 }

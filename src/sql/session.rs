@@ -348,8 +348,5 @@ fn unknown_column(name: &Ident, table: &str) -> Error {
 }
 
 fn at(error: Error, place: Option<Place>) -> Error {
-    match place {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place)
 }

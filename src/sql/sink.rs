@@ -238,8 +238,5 @@ fn target_columns(names: &[sqlparser::ast::Ident], schema: &Schema, table: &Tabl
 }
 
 fn at(error: Error, place: Option<Place>) -> Error {
-    match place {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place)
 }

@@ -57,10 +57,7 @@ pub(super) fn written(factor: &TableFactor) -> Option<Written<'_>> {
 
 impl Written<'_> {
     fn placed(&self, error: Error) -> Error {
-        match &self.place {
-            Some(place) => error.at_place(place.clone()),
-            None => error,
-        }
+        error.at_place(self.place.clone())
     }
 }
 

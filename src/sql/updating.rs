@@ -65,10 +65,7 @@ pub(super) fn check_takes_changes(table: &Table, connector: &SinkConnector, rel:
         "{}write to a table with 'format' = 'debezium-json' or 'connector' = 'print'",
         advice.unwrap_or_default()
     ));
-    Err(match group.and_then(|group| group.place.clone()) {
-        Some(place) => error.at_place(place),
-        None => error,
-    })
+    Err(error.at_place(group.and_then(|group| group.place.clone())))
 }
 
 /// The rows of a table with a primary key are told apart by it, so what tells the query's rows apart must be the same.
@@ -92,8 +89,5 @@ fn check_key(table: &Table, rel: &Rel, exprs: &[Expr]) -> Result<()> {
         names.join(", ")
     ));
     let error = error.help("declare the columns of GROUP BY as the PRIMARY KEY, or leave it out");
-    Err(match place_of(first.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    })
+    Err(error.at_place(place_of(first.span)))
 }

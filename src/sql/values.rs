@@ -28,10 +28,7 @@ impl Binder<'_> {
         let is_wildcard = |item: &&sqlparser::ast::SelectItem| matches!(item, sqlparser::ast::SelectItem::Wildcard(_));
         if let Some(item) = select.projection.iter().find(is_wildcard) {
             let error = Error::script("SELECT * needs a FROM behind it");
-            return Err(match place_of(item.span()) {
-                Some(place) => error.at_place(place),
-                None => error,
-            });
+            return Err(error.at_place(place_of(item.span())));
         }
         Ok(Relation::one_row())
     }

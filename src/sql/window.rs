@@ -62,10 +62,7 @@ impl Binder<'_> {
         args: &[FunctionArg],
         place: Option<Place>,
     ) -> Result<Relation> {
-        let placed = |error: Error| match &place {
-            Some(place) => error.at_place(place.clone()),
-            None => error,
-        };
+        let placed = |error: Error| error.at_place(place.clone());
         let Some(signature) = SIGNATURES.iter().find(|signature| signature.name == name) else {
             return Err(placed(unknown(name)));
         };
@@ -158,14 +155,8 @@ impl Binder<'_> {
     fn time_column(&mut self, function: &str, ast: &Ast, input: &Relation) -> Result<ColumnId> {
         let name = descriptor(ast).map_err(|error| located(error, ast))?;
         let id = input.scope.find(name)?;
-        self.check_time(function, id, &name.value, input).map_err(|error| match place_of(name.span) {
-            Some(place) => error.at_place(place),
-            None => error,
-        })?;
-        let at = |error: Error| match place_of(name.span) {
-            Some(place) => error.at_place(place),
-            None => error,
-        };
+        self.check_time(function, id, &name.value, input).map_err(|error| error.at_place(place_of(name.span)))?;
+        let at = |error: Error| error.at_place(place_of(name.span));
         if input.rel.open_window().is_some() {
             return Err(at(Error::unsupported(format!("{function} directly over another window function")).help(
                 "aggregate by the inner window first, select its window_time, and use DESCRIPTOR(window_time) here",
@@ -316,10 +307,7 @@ fn parameter(signature: &Signature, name: &Ident) -> Result<usize> {
         Some(near) => error.help(format!("did you mean {near}?")),
         None => error.help(format!("its arguments are {}", signature.parameters.join(", "))),
     };
-    Err(match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    })
+    Err(error.at_place(place_of(name.span)))
 }
 
 /// The milliseconds of an interval argument.

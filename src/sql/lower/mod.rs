@@ -458,10 +458,7 @@ fn check_merges(call: &Call, window: &WindowSpec) -> Result<()> {
         WindowSpec::Session { .. } => "ARRAY_AGG(x) gives all values in the order of arrival",
         _ => "filter by window_start in a subquery: then each window takes its rows by itself",
     });
-    Err(match &call.place {
-        Some(place) => error.at_place(place.clone()),
-        None => error,
-    })
+    Err(error.at_place(call.place.clone()))
 }
 
 /// The input with the window function taken out, and the time column, if nothing but the grouping

@@ -13,10 +13,7 @@ use crate::types::{Field, Schema, Type};
 
 impl Lowering<'_> {
     pub(super) fn rank(&mut self, rank: &Rank, needed: &BTreeSet<ColumnId>) -> Result<Base> {
-        let placed = |error: Error| match &rank.place {
-            Some(place) => error.at_place(place.clone()),
-            None => error,
-        };
+        let placed = |error: Error| error.at_place(rank.place.clone());
         let Some(last) = rank.bounds.last else {
             return match self.numbers_over(rank) {
                 Some(over) => self.over(&over, needed),

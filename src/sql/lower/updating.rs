@@ -50,10 +50,7 @@ pub(super) fn check_order(calls: &[&Call], spec: &WindowAggregateSpec) -> Result
     match ordered {
         Some((_, call)) if matches!(spec.window, WindowSpec::Hop { .. }) => {
             let error = Error::unsupported(format!("{} in a HOP that fires early or late", call.kind));
-            Err(match &call.place {
-                Some(place) => error.at_place(place.clone()),
-                None => error,
-            })
+            Err(error.at_place(call.place.clone()))
         }
         _ => Ok(()),
     }

@@ -79,10 +79,7 @@ impl Overs {
         };
         match ranks.iter().find(|rank| !same(rank)) {
             None => Ok(()),
-            Some(rank) => Err(match &rank.place {
-                Some(place) => different_windows().at_place(place.clone()),
-                None => different_windows(),
-            }),
+            Some(rank) => Err(different_windows().at_place(rank.place.clone())),
         }
     }
 
@@ -162,10 +159,7 @@ impl Binder<'_> {
     /// The input is one that OVER does not take.
     pub(super) fn with_overs(&self, input: Rel, overs: Overs) -> Result<Rel> {
         let Some(OverWindow { keys, time, frame }) = overs.window else { return Ok(input) };
-        let placed = |error: Error| match &overs.place {
-            Some(place) => error.at_place(place.clone()),
-            None => error,
-        };
+        let placed = |error: Error| error.at_place(overs.place.clone());
         if input.row_kind().is_some() {
             return Err(placed(Error::script("OVER takes no rows that are updated, as in Flink")));
         }
@@ -368,8 +362,5 @@ pub(super) fn whole_number(ast: &Ast) -> Option<u64> {
 }
 
 fn at(error: Error, name: &Ident) -> Error {
-    match place_of(name.span) {
-        Some(place) => error.at_place(place),
-        None => error,
-    }
+    error.at_place(place_of(name.span))
 }
