@@ -145,10 +145,8 @@ impl Binder<'_> {
     /// Flink takes an ORDER BY here and does not look at it.
     pub(super) fn warn_of_order(&mut self, name: &str) {
         let instead = if name == "ARRAY_AGG" { "; sort the result with ARRAY_SORT" } else { "" };
-        let warning = format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival{instead}.");
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
+        self.warnings
+            .push(format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival{instead}."));
     }
 }
 

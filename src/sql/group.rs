@@ -283,9 +283,7 @@ impl Binder<'_> {
         if self.settings.allow_lateness {
             let warning = "'table.exec.emit.allow-lateness' has no effect on window functions; \
                  for later rows, delay the watermark: WATERMARK FOR ts AS ts - INTERVAL '20' SECOND.";
-            if !self.warnings.iter().any(|w| w == warning) {
-                self.warnings.push(warning.to_string());
-            }
+            self.warnings.push(warning.to_string());
         }
         Ok(Some(id))
     }

@@ -169,9 +169,7 @@ impl Binder<'_> {
         if self.settings.emits_delayed() {
             let warning = "'table.exec.emit.early-fire.delay' and '….late-fire.delay' go by the clock, which does not \
                            pass while files are read: windows fire at their end only; '0 ms' fires at every row.";
-            if !self.warnings.iter().any(|known| known == warning) {
-                self.warnings.push(warning.to_string());
-            }
+            self.warnings.push(warning.to_string());
         }
         Ok(Some((emit, self.kind_column())))
     }

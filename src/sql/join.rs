@@ -384,10 +384,7 @@ impl Binder<'_> {
             return Err(Error::unsupported(what).help(reason));
         }
         if !parts.is_empty() {
-            let warning = format!("A join is no window join and keeps all rows of both sides: {reason}.");
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
+            self.warnings.push(format!("A join is no window join and keeps all rows of both sides: {reason}."));
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Binder<'_> {
         let warning = "windows of processing time end by the clock and are not flushed at the end of the input, as in \
                        Flink: a file is read before they end, and they give no results; take an event time, a column \
                        with a WATERMARK.";
-        if self.arena.windows[window].proctime && !self.warnings.iter().any(|known| known == warning) {
+        if self.arena.windows[window].proctime {
             self.warnings.push(warning.to_string());
         }
     }

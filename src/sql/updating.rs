@@ -21,9 +21,7 @@ impl Binder<'_> {
         let repeats = self.settings.state_expires();
         if repeats {
             let warning = "'table.exec.state.ttl': the state of GROUP BY without a window is kept for good here.";
-            if !self.warnings.iter().any(|known| known == warning) {
-                self.warnings.push(warning.to_string());
-            }
+            self.warnings.push(warning.to_string());
         }
         let kind = self.kind_column();
         Rel::Group(Box::new(GroupAggregate { input, keys, calls, kind, repeats, advice, place }))

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expr::Expr;
 use crate::plan::{Node, ScanSpec, SourceSpec};
 use crate::sql::logical::{ColumnId, Rel, Unnest, columns_of};
-use crate::types::{Field, Schema};
+use crate::types::Schema;
 
 /// The reading of one row without columns.
 pub(super) fn one_row() -> Base {
@@ -60,13 +60,8 @@ impl Lowering<'_> {
         let own = |id: &ColumnId| elements.contains(id) || *ordinality == Some(*id);
         let kept: Vec<ColumnId> = needed.iter().copied().filter(|id| !own(id)).collect();
         let mut inputs = Inputs::default();
-        let names = |id: &ColumnId| self.arena.columns[*id].name.clone();
-        let keep = kept.iter().map(|id| inputs.add(&self.arena.expr(*id), names(id))).collect();
-        let name = match collection {
-            Expr::Column { index, .. } => names(index),
-            _ => "collection".to_string(),
-        };
-        let collection = inputs.add(collection, name);
+        let keep = kept.iter().map(|id| self.column(&mut inputs, *id)).collect();
+        let collection = inputs.add(collection, self.name_of(collection, "collection"));
         let input = Box::new(self.lower(input, &inputs.exprs, &inputs.names)?);
         // Without anybody who asks for the number of an element, nobody counts them.
         let number = ordinality.filter(|id| needed.contains(id));
@@ -80,10 +75,5 @@ impl Lowering<'_> {
         let (outer, ordinality) = (*outer, number.is_some());
         let node = Node::Unnest { input, collection, keep, outer, ordinality, condition, schema };
         Ok(Base { node, positions: at })
-    }
-
-    fn schema(&self, columns: &[ColumnId]) -> Schema {
-        let columns = columns.iter().map(|id| &self.arena.columns[*id]);
-        Schema::new(columns.map(|column| Field::new(&column.name, column.data_type.clone())).collect())
     }
 }

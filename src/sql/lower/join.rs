@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Base, Inputs, Lowering};
+use super::{Base, Inputs, Lowering, stage};
 use crate::error::{Error, Result};
-use crate::plan::{JoinSpec, Node, StageSpec, WindowSpec};
+use crate::plan::{JoinSpec, StageSpec, WindowSpec};
 use crate::sql::logical::{ColumnId, Join, columns_of};
-use crate::types::{Field, Schema};
 
 impl Lowering<'_> {
     pub(super) fn join(&mut self, join: &Join, needed: &BTreeSet<ColumnId>) -> Result<Base> {
@@ -23,28 +22,28 @@ impl Lowering<'_> {
         let windows = join.windows.map(|windows| {
             [0, 1].map(|side| {
                 let window = &self.arena.windows[windows[side]];
-                let mut add = |id: ColumnId| self.add(&mut inputs[side], id);
+                let mut add = |id: ColumnId| self.column(&mut inputs[side], id);
                 WindowSpec::Attached { start: add(window.start), end: add(window.end) }
             })
         });
         let mut places: BTreeMap<ColumnId, (usize, usize)> = BTreeMap::new();
         for id in join.condition.iter().flat_map(columns_of) {
             let (side, id) = join.input_of(id, self.arena).ok_or_else(|| self.lost(id))?;
-            places.insert(id, (side, self.add(&mut inputs[side], id)));
+            places.insert(id, (side, self.column(&mut inputs[side], id)));
         }
         let mut columns: Vec<(ColumnId, (usize, usize))> = Vec::new();
         for &above in needed {
             let (side, below) = join.below(above, self.arena).ok_or_else(|| self.lost(above))?;
-            columns.push((above, (side, self.add(&mut inputs[side], below))));
+            columns.push((above, (side, self.column(&mut inputs[side], below))));
         }
         if columns.is_empty() {
             // A batch without columns has no rows to count.
             let (above, below) = *join.columns[0].first().ok_or_else(|| Error::internal("a join of no columns"))?;
-            columns.push((above, (0, self.add(&mut inputs[0], below))));
+            columns.push((above, (0, self.column(&mut inputs[0], below))));
         }
         for (side, input) in inputs.iter_mut().enumerate() {
             if let (true, Some((_, below))) = (input.exprs.is_empty(), join.columns[side].first()) {
-                self.add(input, *below);
+                self.column(input, *below);
             }
         }
         let width = inputs[0].exprs.len();
@@ -53,11 +52,6 @@ impl Lowering<'_> {
             condition.map_columns(&|id| places.get(&id).map_or(0, |&at| place(at)));
             condition
         });
-        let fields = columns.iter().map(|(id, _)| {
-            let column = &self.arena.columns[*id];
-            Field::new(&column.name, column.data_type.clone())
-        });
-        let schema = Schema::new(fields.collect());
         let [left, right] = &inputs;
         let left = self.lower(&join.inputs[0], &left.exprs, &left.names)?;
         let right = self.lower(&join.inputs[1], &right.exprs, &right.names)?;
@@ -71,16 +65,12 @@ impl Lowering<'_> {
             condition,
             inputs: [left.schema().clone(), right.schema().clone()],
             output: columns.iter().map(|(_, at)| place(*at)).collect(),
-            schema,
+            schema: self.schema(columns.iter().map(|(id, _)| id)),
             ordered: self.ordered,
         };
-        let node = Node::Stage { inputs: vec![left, right], spec: Box::new(StageSpec::Join(spec)) };
+        let node = stage(vec![left, right], StageSpec::Join(spec));
         let positions = columns.iter().enumerate().map(|(position, (id, _))| (*id, position)).collect();
         Ok(Base { node, positions })
-    }
-
-    fn add(&self, inputs: &mut Inputs, id: ColumnId) -> usize {
-        inputs.add(&self.arena.expr(id), self.arena.columns[id].name.clone())
     }
 
     fn lost(&self, id: ColumnId) -> Error {

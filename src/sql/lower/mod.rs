@@ -268,7 +268,7 @@ impl Lowering<'_> {
         let merged = merge_window(&aggregate.input, aggregate.window, window, &inputs.exprs);
         let (input_rel, spec, time) = match &merged {
             Some((rel, time)) => {
-                let time = inputs.add(&self.arena.expr(*time), self.arena.columns[*time].name.clone());
+                let time = self.column(&mut inputs, *time);
                 (rel, window.function.clone(), time)
             }
             None => {
@@ -292,10 +292,6 @@ impl Lowering<'_> {
         columns.extend([output.start, output.end]);
         columns.extend(output.time);
         columns.extend(aggregate.changes.map(|(_, kind)| kind));
-        let fields = columns.iter().map(|id| {
-            let column = &self.arena.columns[*id];
-            Field::new(&column.name, column.data_type.clone())
-        });
         let set = aggregate.keys.iter().position(|(id, _)| Some(*id) == aggregate.set);
         let spec = WindowAggregateSpec {
             window: spec,
@@ -305,7 +301,7 @@ impl Lowering<'_> {
             zone: self.zone(&window.time_type.kind),
             aggregates: specs,
             input: input.schema().clone(),
-            schema: Schema::new(fields.collect()),
+            schema: self.schema(&columns),
             ordered: self.ordered,
             oldest_first: window.legacy,
         };
@@ -316,8 +312,7 @@ impl Lowering<'_> {
                 StageSpec::Emitting(EmittingAggregateSpec { aggregate: spec, emit })
             }
         };
-        let node = Node::Stage { inputs: vec![input], spec: Box::new(spec) };
-        Ok(Base { node, positions: positions(&columns) })
+        Ok(Base { node: stage(vec![input], spec), positions: positions(&columns) })
     }
 
     /// The key columns of an aggregation among its inputs.
@@ -345,7 +340,18 @@ impl Lowering<'_> {
         calls.iter().map(one).collect()
     }
 
-    pub(super) fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
+    /// A column among the inputs of an operator.
+    fn column(&self, inputs: &mut Inputs, id: ColumnId) -> usize {
+        inputs.add(&self.arena.expr(id), self.arena.columns[id].name.clone())
+    }
+
+    /// Rows of these columns.
+    fn schema<'c>(&self, columns: impl IntoIterator<Item = &'c ColumnId>) -> Schema {
+        let columns = columns.into_iter().map(|id| &self.arena.columns[*id]);
+        Schema::new(columns.map(|column| Field::new(&column.name, column.data_type.clone())).collect())
+    }
+
+    fn name_of(&self, expr: &Expr, otherwise: &str) -> String {
         match expr {
             Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
             _ => otherwise.to_string(),
@@ -381,13 +387,12 @@ impl Lowering<'_> {
             }
         }
         let ids: Vec<ColumnId> = kept.iter().map(|i| columns[*i]).collect();
-        let fields = ids.iter().map(|id| {
-            let column = &self.arena.columns[*id];
-            Field::new(&column.name, column.data_type.clone())
-        });
-        let schema = Schema::new(fields.collect());
-        Ok(Base { node: Node::UnionAll { inputs: nodes, schema }, positions: positions(&ids) })
+        Ok(Base { node: Node::UnionAll { inputs: nodes, schema: self.schema(&ids) }, positions: positions(&ids) })
     }
+}
+
+fn stage(inputs: Vec<Node>, spec: StageSpec) -> Node {
+    Node::Stage { inputs, spec: Box::new(spec) }
 }
 
 /// The columns below a stateful operator, none of them twice.

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Base, Inputs, Lowering};
+use super::{Base, Inputs, Lowering, stage};
 use crate::error::{Error, Result};
-use crate::expr::Expr;
-use crate::plan::{Node, OverCall, OverSpec, StageSpec};
+use crate::plan::{OverCall, OverSpec, StageSpec};
 use crate::sql::logical::{ColumnId, Over, OverColumn};
 use crate::types::{Field, Schema};
 
@@ -19,19 +18,15 @@ impl Lowering<'_> {
         let mut inputs = Inputs::default();
         let mut positions: BTreeMap<ColumnId, usize> = BTreeMap::new();
         for id in needed.iter().filter(|id| !over.calls.iter().any(|call| call.column == **id)) {
-            positions.insert(*id, inputs.add(&self.arena.expr(*id), self.arena.columns[*id].name.clone()));
+            positions.insert(*id, self.column(&mut inputs, *id));
         }
-        let name_of = |expr: &Expr, otherwise: &str| match expr {
-            Expr::Column { index, .. } => self.arena.columns[*index].name.clone(),
-            _ => otherwise.to_string(),
-        };
-        let keys = over.keys.iter().map(|key| inputs.add(key, name_of(key, "key"))).collect();
-        let time = inputs.add(&over.time, name_of(&over.time, "time"));
+        let keys = over.keys.iter().map(|key| inputs.add(key, self.name_of(key, "key"))).collect();
+        let time = inputs.add(&over.time, self.name_of(&over.time, "time"));
         let mut specs = Vec::with_capacity(calls.len());
         for call in &calls {
             specs.push(OverCall {
                 function: call.function,
-                args: call.args.iter().map(|arg| inputs.add(arg, name_of(arg, "argument"))).collect(),
+                args: call.args.iter().map(|arg| inputs.add(arg, self.name_of(arg, "argument"))).collect(),
                 distinct: call.distinct,
                 output: call.output.clone(),
             });
@@ -50,6 +45,6 @@ impl Lowering<'_> {
             input: input.schema().clone(),
             schema: Schema::new(fields),
         };
-        Ok(Base { node: Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Over(spec)) }, positions })
+        Ok(Base { node: stage(vec![input], StageSpec::Over(spec)), positions })
     }
 }

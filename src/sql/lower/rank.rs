@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Base, Lowering, positions};
+use super::{Base, Lowering, positions, stage};
 use crate::error::{Error, Result};
-use crate::plan::{
-    Frame, KeepFirstSpec, Node, OverFunction, RankSpec, SessionRowsSpec, SortKey, StageSpec, WindowSpec,
-};
+use crate::plan::{Frame, KeepFirstSpec, OverFunction, RankSpec, SessionRowsSpec, SortKey, StageSpec, WindowSpec};
 use crate::sql::logical::{ColumnId, Over, OverColumn, Rel, Window};
 use crate::sql::rank::Rank;
 use crate::types::{Field, Schema, Type};
@@ -57,7 +55,7 @@ impl Lowering<'_> {
             schema: self.with_number(rank, numbered, input.schema(), &mut positions),
             ordered: self.ordered,
         };
-        Ok(Base { node: stage(input, StageSpec::Rank(spec)), positions })
+        Ok(Base { node: stage(vec![input], StageSpec::Rank(spec)), positions })
     }
 
     fn keep_first(&mut self, rank: &Rank, needed: &BTreeSet<ColumnId>) -> Result<Base> {
@@ -73,7 +71,7 @@ impl Lowering<'_> {
             schema: self.with_number(rank, numbered, input.schema(), &mut positions),
             ordered: self.ordered,
         };
-        Ok(Base { node: stage(input, StageSpec::KeepFirst(spec)), positions })
+        Ok(Base { node: stage(vec![input], StageSpec::KeepFirst(spec)), positions })
     }
 
     /// The input's columns, and the number behind them if it is needed.
@@ -171,12 +169,8 @@ impl Lowering<'_> {
             schema,
             ordered: self.ordered,
         };
-        Ok(Base { node: stage(input, StageSpec::SessionRows(spec)), positions })
+        Ok(Base { node: stage(vec![input], StageSpec::SessionRows(spec)), positions })
     }
-}
-
-fn stage(input: Node, spec: StageSpec) -> Node {
-    Node::Stage { inputs: vec![input], spec: Box::new(spec) }
 }
 
 /// The columns of the input that are needed: by others, and for the numbers.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Base, Inputs, Lowering, positions};
+use super::{Base, Inputs, Lowering, positions, stage};
 use crate::error::{Error, Result};
-use crate::plan::{GroupAggregateSpec, Node, StageSpec, WindowAggregateSpec, WindowSpec};
+use crate::plan::{GroupAggregateSpec, StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::sql::logical::{Call, ColumnId, GroupAggregate};
-use crate::types::{Field, RowKind, Schema};
+use crate::types::RowKind;
 
 impl Lowering<'_> {
     pub(super) fn group(&mut self, group: &GroupAggregate, needed: &BTreeSet<ColumnId>) -> Result<Base> {
@@ -26,21 +26,16 @@ impl Lowering<'_> {
         let mut columns: Vec<ColumnId> = group.keys.iter().map(|(id, _)| *id).collect();
         columns.extend(calls.iter().map(|call| call.column));
         columns.push(group.kind);
-        let fields = columns.iter().map(|id| {
-            let column = &self.arena.columns[*id];
-            Field::new(&column.name, column.data_type.clone())
-        });
         let spec = GroupAggregateSpec {
             keys,
             aggregates,
             kind,
             input: input.schema().clone(),
-            schema: Schema::new(fields.collect()),
+            schema: self.schema(&columns),
             repeats: group.repeats,
             ordered: self.ordered,
         };
-        let node = Node::Stage { inputs: vec![input], spec: Box::new(StageSpec::Group(spec)) };
-        Ok(Base { node, positions: positions(&columns) })
+        Ok(Base { node: stage(vec![input], StageSpec::Group(spec)), positions: positions(&columns) })
     }
 }
 
