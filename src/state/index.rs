@@ -431,9 +431,13 @@ impl KeyIndex {
         entries
     }
 
-    /// Sorts entries by hash; equal tags by key, so that the order depends on the keys alone.
-    pub fn sort(&self, entries: &mut [(Tag, u32)]) {
+    /// The groups that are wanted, with their tags, by hash; equal tags by key, so that the order depends on the keys
+    /// alone.
+    pub fn in_order(&self, wanted: impl Fn(u32) -> bool) -> Vec<(Tag, u32)> {
+        let mut entries = self.entries();
+        entries.retain(|&(_, group)| wanted(group));
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.compare(a.1, b.1)));
+        entries
     }
 
     /// Any fixed order of the keys of two groups.

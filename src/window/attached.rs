@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::late::Late;
 use super::output::Output;
-use super::rows::{Reader, split, times};
+use super::rows::{Reader, next_end, split, times};
 use super::zone::Scale;
 use super::{Emit, WindowOperator};
 use crate::batch::EventBatch;
@@ -81,15 +81,15 @@ impl WindowOperator for AttachedOperator {
         self.reader.check(batch)?;
         let (starts, ends) = (times(&batch.rows, self.start)?, times(&batch.rows, self.end)?);
         let mut from = 0;
+        let mut next = next_end(&ends, self.horizon);
         for mark in &batch.marks {
             let horizon = self.scale.horizon(mark.watermark);
             let row = (mark.row as usize).clamp(from, ends.len());
-            let passed = |end: i64| self.horizon < end && end <= horizon;
-            let fires = self.windows.first_key_value().is_some_and(|(&(end, _), _)| end <= horizon);
-            if fires || ends[from..].iter().any(|&end| passed(end)) {
+            if next <= horizon || self.windows.first_key_value().is_some_and(|(&(end, _), _)| end <= horizon) {
                 self.take(batch, (&starts, &ends), from, row)?;
                 self.fire(horizon, emit)?;
                 from = row;
+                next = next_end(&ends[from..], self.horizon);
             }
         }
         self.take(batch, (&starts, &ends), from, ends.len())

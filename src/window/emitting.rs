@@ -165,8 +165,7 @@ impl EmittingOperator {
 
     fn fire_window(&mut self, end: i64, emit: Emit<'_>) -> Result<()> {
         let Some(Window { start, table }) = self.windows.get(&end) else { return Ok(()) };
-        let mut entries = table.index.entries();
-        table.index.sort(&mut entries);
+        let entries = table.index.in_order(|_| true);
         let groups: Vec<u32> = entries.iter().map(|&(_, group)| group).collect();
         let mut columns = table.columns(&groups)?;
         columns.extend(self.bounds((*start, end), groups.len()));

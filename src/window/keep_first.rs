@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
-use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 
 use super::kept::{KeptRows, Place, gather};
 use super::late::Late;
-use super::rows::times;
+use super::rows::{Reader, times};
 use super::zone::Scale;
 use super::{Emit, Emitted, WindowOperator};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::KeepFirstSpec;
-use crate::state::{KeyEncoder, KeyIndex};
+use crate::state::KeyIndex;
 use crate::time::Watermark;
 
 pub(super) struct KeepFirstOperator {
-    keys: Vec<usize>,
+    reader: Reader,
     time: usize,
     numbered: bool,
     ordered: bool,
@@ -58,20 +58,19 @@ impl KeepFirstOperator {
     /// # Errors
     /// Unsupported for keys that are none, internal for a specification that no front end writes.
     pub(super) fn new(spec: &KeepFirstSpec) -> Result<Self> {
-        if spec.keys.iter().chain([&spec.time]).any(|&column| column >= spec.input.len()) {
+        if spec.time >= spec.input.len() {
             return Err(Error::internal(format!("a deduplication {spec:?}")));
         }
-        let types: Vec<ArrowType> =
-            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
+        let reader = Reader::of(&spec.keys, &[], &spec.input)?;
         Ok(KeepFirstOperator {
-            keys: spec.keys.clone(),
             time: spec.time,
             numbered: spec.numbered,
             ordered: spec.ordered,
             schema: spec.schema.to_arrow(),
             scale: Scale::new(None)?,
             horizon: i64::MIN,
-            index: KeyIndex::new(Arc::new(KeyEncoder::new(&types)?)),
+            index: reader.index(),
+            reader,
             firsts: Vec::new(),
             rows: KeptRows::default(),
             waiting: BTreeMap::new(),
@@ -168,10 +167,7 @@ impl KeepFirstOperator {
 impl WindowOperator for KeepFirstOperator {
     fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
         let times = times(&batch.rows, self.time)?;
-        let columns: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.rows.column(key).clone()).collect();
-        let encoded = self.index.encoder().encode(&columns, times.len())?;
-        let mut keys = Vec::with_capacity(times.len());
-        self.index.find_or_insert(&batch.hashes, &encoded, &mut keys)?;
+        let keys = self.reader.groups(batch, &mut self.index)?;
         self.firsts.resize(self.index.len(), First::None);
         let mut from = 0;
         for mark in &batch.marks {

@@ -69,11 +69,16 @@ pub struct Emitted {
 }
 
 impl Emitted {
+    /// Rows that all have this time.
+    pub fn at(rows: RecordBatch, time: i64) -> Self {
+        Emitted { rows, time, times: Vec::new(), before: Vec::new() }
+    }
+
     /// Rows of these times, ascending.
     pub fn of(rows: RecordBatch, times: Vec<i64>) -> Self {
         let time = times.first().copied().unwrap_or(i64::MIN);
         let times = if times.last() == Some(&time) { Vec::new() } else { times };
-        Emitted { rows, time, times, before: Vec::new() }
+        Emitted { times, ..Emitted::at(rows, time) }
     }
 }
 
@@ -83,8 +88,9 @@ pub type Emit<'a> = &'a mut dyn FnMut(Emitted) -> Result<()>;
 
 /// One shard's part of a stateful operator. Plain synchronous code without clock, file or lock.
 pub trait WindowOperator {
-    /// Takes rows of one of the operator's inputs (`side`, from 0) in order. Before the row of a mark, the operator advances to the mark's watermark
-    /// (and may fire). A row whose windows have all fired is dropped and counted as late.
+    /// Takes rows of one of the operator's inputs (`side`, from 0) in order. Before the row of a mark, the operator
+    /// advances to the mark's watermark (and may fire). A row whose windows have all fired is dropped and counted as
+    /// late.
     fn process(&mut self, side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()>;
     /// Fires all windows with `watermark.closes(end)`. A watermark that goes back is ignored. Called behind the rows of
     /// each block, also with the same watermark again.

@@ -64,7 +64,7 @@ impl Output {
         for chunk in groups.chunks(ROWS_MAX) {
             let bounds = bounds.iter().map(|bound| bound.slice(0, chunk.len()));
             let rows = self.batch(table.columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len())?;
-            emit(Emitted { rows, time: end, times: Vec::new(), before: Vec::new() })?;
+            emit(Emitted::at(rows, end))?;
         }
         Ok(())
     }
@@ -77,11 +77,7 @@ impl Output {
             }
             return groups;
         }
-        let mut entries = table.index.entries();
-        if let Some(alive) = alive {
-            entries.retain(|&(_, group)| alive(group));
-        }
-        table.index.sort(&mut entries);
+        let entries = table.index.in_order(|group| alive.is_none_or(|alive| alive(group)));
         entries.into_iter().map(|(_, group)| group).collect()
     }
 

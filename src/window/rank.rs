@@ -12,30 +12,28 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, UInt32Array};
-use arrow::compute::take;
-use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::SchemaRef;
 use arrow::row::Rows;
 
 use super::kept::{KeptRows, Place, gather};
 use super::late::Late;
 use super::order::OrderEncoder;
-use super::rows::{split, times};
+use super::rows::{Reader, next_end, split, times};
 use super::zone::Scale;
 use super::{Emit, Emitted, WindowOperator};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{RankSpec, WindowSpec};
-use crate::state::{KeyEncoder, KeyIndex};
+use crate::state::KeyIndex;
 use crate::time::Watermark;
 
 /// Rows of one result batch at most.
 const ROWS_MAX: usize = 16_384;
 
 pub(super) struct RankOperator {
-    keys: Vec<usize>,
-    encoder: Arc<KeyEncoder>,
+    reader: Reader,
     /// Column with the ends of the windows.
     end: usize,
     order: OrderEncoder,
@@ -136,15 +134,12 @@ impl RankOperator {
         let WindowSpec::Attached { end, .. } = spec.window else {
             return Err(Error::internal("a Top-N over rows without windows"));
         };
-        if spec.first < 1 || spec.last < 1 || spec.keys.iter().any(|&key| key >= spec.input.len()) {
+        if spec.first < 1 || spec.last < 1 {
             return Err(Error::internal(format!("a Top-N {spec:?}")));
         }
-        let types: Vec<ArrowType> =
-            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         Ok(RankOperator {
-            keys: spec.keys.clone(),
-            encoder: Arc::new(KeyEncoder::new(&types)?),
+            reader: Reader::of(&spec.keys, &[], &spec.input)?,
             end,
             order: OrderEncoder::new(&spec.order, &spec.input)?,
             range: Range { skip: count(spec.first - 1), last: count(spec.last), last_wins: spec.last_wins },
@@ -167,9 +162,9 @@ impl RankOperator {
                 self.late.drop_rows(rows.iter().map(|&row| row as usize));
                 continue;
             }
-            let encoder = &self.encoder;
-            let ranking = self.windows.entry(end).or_insert_with(|| Ranking::new(encoder));
-            ranking.add(arrivals, &rows, &self.keys, self.range)?;
+            let reader = &self.reader;
+            let ranking = self.windows.entry(end).or_insert_with(|| Ranking::new(reader));
+            ranking.add(arrivals, &rows, reader, self.range)?;
         }
         Ok(())
     }
@@ -225,18 +220,18 @@ impl RankOperator {
         }
         let rows = RecordBatch::try_new(self.schema.clone(), columns)
             .map_err(|error| Error::internal(format!("the rows of a Top-N: {error}")))?;
-        emit(Emitted { rows, time: end, times: Vec::new(), before: Vec::new() })
+        emit(Emitted::at(rows, end))
     }
 }
 
 impl Ranking {
-    fn new(encoder: &Arc<KeyEncoder>) -> Self {
-        Ranking { index: KeyIndex::new(encoder.clone()), groups: Vec::new(), rows: KeptRows::default(), wanted: 0 }
+    fn new(reader: &Reader) -> Self {
+        Ranking { index: reader.index(), groups: Vec::new(), rows: KeptRows::default(), wanted: 0 }
     }
 
     /// Takes these rows, ascending.
-    fn add(&mut self, arrivals: &Arrivals<'_>, rows: &[u32], keys: &[usize], range: Range) -> Result<()> {
-        let found = self.find_groups(arrivals.batch, rows, keys)?;
+    fn add(&mut self, arrivals: &Arrivals<'_>, rows: &[u32], reader: &Reader, range: Range) -> Result<()> {
+        let found = self.find_groups(arrivals.batch, rows, reader)?;
         let key_of = |row: u32| arrivals.order.row(row as usize);
         let mut admitted: Vec<u32> = Vec::new();
         let mut groups: Vec<u32> = Vec::new();
@@ -267,23 +262,15 @@ impl Ranking {
     }
 
     /// The group of each of these rows.
-    fn find_groups(&mut self, batch: &EventBatch, rows: &[u32], keys: &[usize]) -> Result<Vec<u32>> {
-        let all = rows.len() == batch.rows.num_rows();
-        let indices = UInt32Array::from(rows.to_vec());
-        let mut columns = Vec::with_capacity(keys.len());
-        for &key in keys {
-            let column = batch.rows.column(key);
-            columns.push(if all { column.clone() } else { take(column, &indices, None)? });
-        }
-        // Without keys rows are dealt out by the ends of their windows: one hash for all of them.
-        let hashes: Vec<KeyHash> =
-            rows.iter().map(|&row| batch.hashes.get(row as usize).copied().unwrap_or(0)).collect();
+    fn find_groups(&mut self, batch: &EventBatch, rows: &[u32], reader: &Reader) -> Result<Vec<u32>> {
+        let chunk = reader.rows(batch, rows)?;
         let mut found = Vec::with_capacity(rows.len());
-        let encoded = self.index.encoder().encode(&columns, rows.len())?;
-        self.index.find_or_insert(&hashes, &encoded, &mut found)?;
-        for (&group, &hash) in found.iter().zip(&hashes) {
+        self.index.find_or_insert(&chunk.hashes, &chunk.keys, &mut found)?;
+        for (row, &group) in found.iter().enumerate() {
             // New groups are numbered in the order of their first rows.
             if group as usize == self.groups.len() {
+                // Without keys rows are dealt out by the ends of their windows: one hash for all of them.
+                let hash = chunk.hashes.get(row).copied().unwrap_or(0);
                 self.groups.push(Group { hash, entries: Vec::new(), full: false });
             }
         }
@@ -308,13 +295,9 @@ impl Ranking {
     }
 }
 
-/// The first of these ends that has not fired.
-fn next_end(ends: &[i64], horizon: i64) -> i64 {
-    ends.iter().copied().filter(|&end| end > horizon).min().unwrap_or(i64::MAX)
-}
-
 impl WindowOperator for RankOperator {
     fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
+        self.reader.check(batch)?;
         let ends = times(&batch.rows, self.end)?;
         let arrivals = Arrivals { batch, order: self.order.encode(&batch.rows)?, first: self.arrived };
         self.arrived += ends.len() as u64;

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::WindowAggregateSpec;
 use crate::state::table::{Inputs, Shape};
-use crate::state::{EncodedKeys, KeyEncoder};
+use crate::state::{EncodedKeys, KeyEncoder, KeyIndex};
 use crate::types::Schema;
 
 /// Which columns of the input an operator reads, and what its tables look like.
@@ -58,6 +58,24 @@ impl Reader {
         let types: Vec<ArrowType> = keys.iter().map(|&key| input.fields[key].data_type.kind.to_arrow()).collect();
         let shape = Shape { encoder: Arc::new(KeyEncoder::new(&types)?), calls: calls.into() };
         Ok(Reader { shape, keys: keys.to_vec(), used, set: None })
+    }
+
+    /// An index for the keys.
+    pub(super) fn index(&self) -> KeyIndex {
+        KeyIndex::new(self.shape.encoder.clone())
+    }
+
+    /// The group of each row of a batch in an index of keys, which learns the new ones.
+    ///
+    /// # Errors
+    /// As [`Reader::check`].
+    pub(super) fn groups(&self, batch: &EventBatch, index: &mut KeyIndex) -> Result<Vec<u32>> {
+        self.check(batch)?;
+        let rows = batch.rows.num_rows();
+        let chunk = self.range(batch, 0, rows)?;
+        let mut groups = Vec::with_capacity(rows);
+        index.find_or_insert(&chunk.hashes, &chunk.keys, &mut groups)?;
+        Ok(groups)
     }
 
     /// The rows `[from, to)` of a batch.
@@ -144,6 +162,11 @@ pub(super) fn local_times(batch: &RecordBatch, column: usize, scale: &mut Scale)
         return Ok(times);
     }
     Ok(times.iter().map(|&time| scale.local(time)).collect::<Vec<_>>().into())
+}
+
+/// The first of these window ends that has not fired.
+pub(super) fn next_end(ends: &[i64], horizon: i64) -> i64 {
+    ends.iter().copied().filter(|&end| end > horizon).min().unwrap_or(i64::MAX)
 }
 
 /// Rows by what `of` says of them, in the order of the rows; rows of `None` are left out.

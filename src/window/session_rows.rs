@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, PrimitiveArray, RecordBatch};
-use arrow::datatypes::{DataType as ArrowType, SchemaRef, TimestampMillisecondType};
+use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
 
 use super::kept::{KeptRows, Place, gather};
 use super::late::Late;
-use super::rows::local_times;
+use super::rows::{Reader, local_times};
 use super::timers::{Ticket, Timers};
 use super::zone::Scale;
 use super::{Emit, Emitted, WindowOperator};
@@ -18,7 +18,7 @@ use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{SessionRowsSpec, WindowSpec};
-use crate::state::{KeyEncoder, KeyIndex};
+use crate::state::KeyIndex;
 use crate::time::Watermark;
 
 /// Rows of one result batch, about.
@@ -27,7 +27,7 @@ const ROWS_MAX: usize = 16_384;
 const DEAD_KEYS_MIN: usize = 4096;
 
 pub(super) struct SessionRowsOperator {
-    keys: Vec<usize>,
+    reader: Reader,
     time: usize,
     gap: i64,
     ordered: bool,
@@ -69,20 +69,19 @@ impl SessionRowsOperator {
     pub(super) fn new(spec: &SessionRowsSpec) -> Result<Self> {
         let wrong = || Error::internal(format!("the rows of sessions {spec:?}"));
         let WindowSpec::Session { gap_ms: gap @ 1.. } = spec.window else { return Err(wrong()) };
-        if spec.keys.iter().chain([&spec.time]).any(|&column| column >= spec.input.len()) {
+        if spec.time >= spec.input.len() {
             return Err(wrong());
         }
-        let types: Vec<ArrowType> =
-            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
+        let reader = Reader::of(&spec.keys, &[], &spec.input)?;
         Ok(SessionRowsOperator {
-            keys: spec.keys.clone(),
             time: spec.time,
             gap,
             ordered: spec.ordered,
             schema: spec.schema.to_arrow(),
             scale: Scale::new(spec.zone.as_deref())?,
             horizon: i64::MIN,
-            index: KeyIndex::new(Arc::new(KeyEncoder::new(&types)?)),
+            index: reader.index(),
+            reader,
             of_keys: Vec::new(),
             live_keys: 0,
             sessions: Vec::new(),
@@ -264,10 +263,7 @@ impl WindowOperator for SessionRowsOperator {
     fn process(&mut self, _side: usize, batch: &EventBatch, emit: Emit<'_>) -> Result<()> {
         self.forget_keys()?;
         let times = local_times(&batch.rows, self.time, &mut self.scale)?;
-        let columns: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.rows.column(key).clone()).collect();
-        let encoded = self.index.encoder().encode(&columns, times.len())?;
-        let mut keys = Vec::with_capacity(times.len());
-        self.index.find_or_insert(&batch.hashes, &encoded, &mut keys)?;
+        let keys = self.reader.groups(batch, &mut self.index)?;
         self.of_keys.resize(self.index.len(), Vec::new());
         let mut from = 0;
         for mark in &batch.marks {

@@ -51,7 +51,7 @@ impl Pending {
             return Ok(());
         }
         if !self.ordered {
-            return emit(Emitted { rows, time: 0, times: Vec::new(), before: Vec::new() });
+            return emit(Emitted::at(rows, 0));
         }
         let wrong = || Error::internal("the places of rows are no numbers");
         let places = places.map(|places| places.as_primitive_opt::<Int64Type>().ok_or_else(wrong)).transpose()?;
@@ -74,7 +74,7 @@ impl Pending {
         emit: Emit<'_>,
     ) -> Result<()> {
         if !self.ordered {
-            return emit(Emitted { rows, time: 0, times: Vec::new(), before: Vec::new() });
+            return emit(Emitted::at(rows, 0));
         }
         let place = i64::MIN / 4 + end.clamp(-END_MAX, END_MAX);
         self.rows.extend(hashes.map(|hash| Row { place, hash, kind: RowKind::Insert }));

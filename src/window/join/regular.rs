@@ -152,7 +152,7 @@ impl RegularJoin {
             return Ok(());
         }
         let rows = self.pairs.rows(&kept, &|side, column, rows| sides[side].gather(column, rows))?;
-        emit(Emitted { rows, time: side as i64, times: Vec::new(), before: Vec::new() })
+        emit(Emitted::at(rows, side as i64))
     }
 }
 

@@ -166,9 +166,7 @@ impl WindowJoin {
         if !self.ordered {
             return (0..index.len() as u32).collect();
         }
-        let mut entries = index.entries();
-        index.sort(&mut entries);
-        entries.into_iter().map(|(_, group)| group).collect()
+        index.in_order(|_| true).into_iter().map(|(_, group)| group).collect()
     }
 
     fn emit(
@@ -187,7 +185,7 @@ impl WindowJoin {
         if kept.len() == 0 {
             return Ok(());
         }
-        emit(Emitted { rows: self.pairs.rows(&kept, &gather)?, time: end, times: Vec::new(), before: Vec::new() })
+        emit(Emitted::at(self.pairs.rows(&kept, &gather)?, end))
     }
 }
 

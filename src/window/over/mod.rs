@@ -21,17 +21,16 @@ mod value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use arrow::array::ArrayRef;
-use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 
 use super::late::Late;
-use super::rows::times;
+use super::rows::{Reader, times};
 use super::{Emit, WindowOperator};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{Frame, OverSpec};
-use crate::state::{KeyEncoder, KeyIndex};
+use crate::state::KeyIndex;
 use crate::time::Watermark;
 use function::{Function, function};
 use group::{Group, Timer};
@@ -39,7 +38,7 @@ use output::Output;
 use store::{Place, Store};
 
 pub(super) struct OverOperator {
-    keys: Vec<usize>,
+    reader: Reader,
     time: usize,
     frame: Frame,
     input: SchemaRef,
@@ -72,18 +71,17 @@ impl OverOperator {
     /// # Errors
     /// Internal if the specification names a column that the input does not have; unsupported for nested keys.
     pub(super) fn new(spec: &OverSpec) -> Result<Self> {
-        let args = spec.calls.iter().flat_map(|call| call.args.iter());
-        if let Some(beyond) = spec.keys.iter().chain(args).find(|&&column| column >= spec.input.len()) {
+        let mut args = spec.calls.iter().flat_map(|call| call.args.iter());
+        if let Some(beyond) = args.find(|&&column| column >= spec.input.len()) {
             return Err(Error::internal(format!("OVER with column {beyond} of {}", spec.input.len())));
         }
-        let types: Vec<ArrowType> =
-            spec.keys.iter().map(|&key| spec.input.fields[key].data_type.kind.to_arrow()).collect();
+        let reader = Reader::of(&spec.keys, &[], &spec.input)?;
         Ok(OverOperator {
-            keys: spec.keys.clone(),
             time: spec.time,
             frame: spec.frame,
             input: spec.input.to_arrow(),
-            index: KeyIndex::new(KeyEncoder::new(&types)?.into()),
+            index: reader.index(),
+            reader,
             groups: Vec::new(),
             functions: spec.calls.iter().map(|call| function(call, spec.frame)).collect::<Result<_>>()?,
             store: Store::new(),
@@ -98,14 +96,7 @@ impl OverOperator {
 
     /// The group of each row.
     fn find_groups(&mut self, batch: &EventBatch) -> Result<Vec<u32>> {
-        let rows = batch.rows.num_rows();
-        if !self.keys.is_empty() && batch.hashes.len() != rows {
-            return Err(Error::internal(format!("{} key hashes for {rows} rows", batch.hashes.len())));
-        }
-        let keys: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.rows.column(key).clone()).collect();
-        let keys = self.index.encoder().encode(&keys, rows)?;
-        let mut found = Vec::with_capacity(rows);
-        self.index.find_or_insert(&batch.hashes, &keys, &mut found)?;
+        let found = self.reader.groups(batch, &mut self.index)?;
         self.groups.resize_with(self.index.len(), Group::default);
         self.functions.iter_mut().for_each(|function| function.resize(self.groups.len()));
         Ok(found)
