@@ -23,19 +23,19 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::time::{EventTime, Grid, Watermark};
+use crate::time::{EventTime, Grid};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
 use crate::windowing::operator::fire::{Firing, Moment};
 use crate::windowing::operator::late::Late;
-use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, OperatorCounts, Output};
+use crate::windowing::operator::{KeyedWindowOperator, Lateness, OperatorCounts, Output};
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
 
 use assembly::{Assembly, Parts};
 use column::Column;
 use keys::Keys;
-use progress::{ELSEWHERE, Fate, Here, OnGrid, Progress};
+use progress::{ELSEWHERE, Fate, GridOperator, Here, OnGrid, Progress};
 use shape::Shape;
 use slices::{Slice, Slices};
 use tumbling::TumblingOperator;
@@ -78,9 +78,9 @@ where
     Out: Data,
 {
     if grid.shares_slices() {
-        return Box::new(SliceOperator::<K, T, W, F, P, Out>::new(grid, lateness, function, process));
+        return Box::new(GridOperator(SliceOperator::<K, T, W, F, P, Out>::new(grid, lateness, function, process)));
     }
-    Box::new(TumblingOperator::<K, T, W, F, P, Out>::new(grid, lateness, function, process))
+    Box::new(GridOperator(TumblingOperator::<K, T, W, F, P, Out>::new(grid, lateness, function, process)))
 }
 
 /// Adds an element to a key's value in a column. `holds`: the column is one that keeps the key known.
@@ -363,29 +363,11 @@ where
             self.keys.clear();
         }
     }
-}
 
-impl<K, T, W, F, P, Out> KeyedWindowOperator<K, T, Out> for SliceOperator<K, T, W, F, P, Out>
-where
-    K: Key,
-    T: Data,
-    W: Window,
-    F: AggregateFunction<T>,
-    P: ProcessWindowFunction<F::Output, K, W, Out>,
-    Out: Data,
-{
-    fn process(&mut self, batch: KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        self.process_rows(&batch, times, out)
-    }
-    fn advance(&mut self, watermark: Watermark, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        self.advance_to(watermark, times, out)
-    }
-    fn advance_clock(&mut self, time: EventTime, _: &StageTimes, _: &mut Output<'_, Out>) -> Result<()> {
+    fn advance_time(&mut self, time: EventTime) {
         self.firing.advance_clock(time);
-        Ok(())
     }
-
-    fn counts(&self) -> OperatorCounts {
+    fn count(&self) -> OperatorCounts {
         OperatorCounts {
             open_windows: self.open_windows(),
             fired: self.firing.fired,
@@ -393,8 +375,5 @@ where
             state_bytes: (self.slices.bytes() + self.assembly.bytes() + self.keys.bytes()) as u64,
             ..self.late.counts()
         }
-    }
-    fn mark_rule(&self) -> MarkRule {
-        MarkRule::FirstWindow(self.progress.grid)
     }
 }

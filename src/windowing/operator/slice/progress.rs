@@ -7,7 +7,7 @@ use crate::time::{EventTime, Grid, Watermark};
 use crate::windowing::Data;
 use crate::windowing::assigner::check_timestamp;
 use crate::windowing::batch::{KeyedBatch, StageTimes};
-use crate::windowing::operator::Output;
+use crate::windowing::operator::{KeyedWindowOperator, MarkRule, OperatorCounts, Output};
 
 use super::shape::Shape;
 
@@ -104,9 +104,12 @@ pub(super) trait OnGrid<K, T, Out> {
     fn drop_until(&mut self, end: i64);
     /// The input is over and nothing is left.
     fn end(&mut self) {}
+    /// Moves the processing time.
+    fn advance_time(&mut self, time: EventTime);
+    fn count(&self) -> OperatorCounts;
 
     /// Goes to the stretch of time in which there is `time`.
-    fn go_to(&mut self, time: EventTime) -> Result<Here> {
+    fn go_to(&mut self, time: EventTime) -> Result<()> {
         check_timestamp(time)?;
         let Progress { shape, fired, cleaned, watermark, .. } = *self.progress();
         let number = shape.number(time);
@@ -118,30 +121,40 @@ pub(super) trait OnGrid<K, T, Out> {
             Some(ends) if ends.0 <= fired => Fate::Partly(number, ends),
             Some(ends) => Fate::Whole(self.slice(number, ends)),
         };
-        let here = Here { from, to, fate };
-        self.progress_mut().here = here;
-        Ok(here)
+        self.progress_mut().here = Here { from, to, fate };
+        Ok(())
     }
 
-    fn process_rows(&mut self, batch: &KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()>
-    where
-        T: Data,
-    {
+    fn clean(&mut self, end: i64) {
+        self.drop_until(end);
+        self.progress_mut().cleaned = end;
+    }
+}
+
+/// An operator on a grid as the others see it: how rows and time alternate is the same for all of them.
+pub(super) struct GridOperator<O>(pub O);
+
+impl<K, T, Out, O> KeyedWindowOperator<K, T, Out> for GridOperator<O>
+where
+    T: Data,
+    O: OnGrid<K, T, Out> + Send,
+{
+    fn process(&mut self, batch: KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
         let mut from = 0;
         for mark in &batch.marks {
-            if self.progress_mut().passes_over(mark.watermark) {
+            if self.0.progress_mut().passes_over(mark.watermark) {
                 continue;
             }
             let to = (mark.row as usize).clamp(from, batch.len());
-            self.take(batch, from..to, times, out)?;
-            self.advance_to(mark.watermark, times, out)?;
+            self.0.take(&batch, from..to, times, out)?;
+            self.advance(mark.watermark, times, out)?;
             from = to;
         }
-        self.take(batch, from..batch.len(), times, out)
+        self.0.take(&batch, from..batch.len(), times, out)
     }
 
-    fn advance_to(&mut self, watermark: Watermark, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        let progress = self.progress_mut();
+    fn advance(&mut self, watermark: Watermark, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
+        let progress = self.0.progress_mut();
         if watermark <= progress.watermark {
             return Ok(());
         }
@@ -153,23 +166,29 @@ pub(super) trait OnGrid<K, T, Out> {
         let (shape, lateness) = (progress.shape, progress.lateness);
         let fired = shape.horizon(watermark);
         let cleaned = shape.horizon(Watermark(watermark.0.saturating_sub(lateness)));
-        while let Some(end) = self.next_end().filter(|&end| end <= fired) {
-            self.fire(end, times, out)?;
-            self.progress_mut().fired = end;
-            self.clean(cleaned.min(end));
+        while let Some(end) = self.0.next_end().filter(|&end| end <= fired) {
+            self.0.fire(end, times, out)?;
+            self.0.progress_mut().fired = end;
+            self.0.clean(cleaned.min(end));
         }
-        self.progress_mut().fired = fired;
-        self.clean(cleaned);
+        self.0.progress_mut().fired = fired;
+        self.0.clean(cleaned);
         if watermark == Watermark::MAX {
-            self.end();
+            self.0.end();
         }
         let late = shape.closed_at(cleaned).0.saturating_add(lateness);
-        self.progress_mut().next = shape.closed_at(fired).min(Watermark(late));
+        self.0.progress_mut().next = shape.closed_at(fired).min(Watermark(late));
         Ok(())
     }
 
-    fn clean(&mut self, end: i64) {
-        self.drop_until(end);
-        self.progress_mut().cleaned = end;
+    fn advance_clock(&mut self, time: EventTime, _: &StageTimes, _: &mut Output<'_, Out>) -> Result<()> {
+        self.0.advance_time(time);
+        Ok(())
+    }
+    fn counts(&self) -> OperatorCounts {
+        self.0.count()
+    }
+    fn mark_rule(&self) -> MarkRule {
+        MarkRule::FirstWindow(self.0.progress().grid)
     }
 }

@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::time::{EventTime, Grid, Watermark};
+use crate::time::{EventTime, Grid};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
 use crate::windowing::operator::fire::{Firing, Moment};
 use crate::windowing::operator::late::Late;
-use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, OperatorCounts, Output};
+use crate::windowing::operator::{Lateness, OperatorCounts, Output};
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key};
 
@@ -205,29 +205,11 @@ where
             self.windows.shrink_to(self.windows.len() * 2);
         }
     }
-}
 
-impl<K, T, W, F, P, Out> KeyedWindowOperator<K, T, Out> for TumblingOperator<K, T, W, F, P, Out>
-where
-    K: Key,
-    T: Data,
-    W: Window,
-    F: AggregateFunction<T>,
-    P: ProcessWindowFunction<F::Output, K, W, Out>,
-    Out: Data,
-{
-    fn process(&mut self, batch: KeyedBatch<K, T>, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        self.process_rows(&batch, times, out)
-    }
-    fn advance(&mut self, watermark: Watermark, times: &StageTimes, out: &mut Output<'_, Out>) -> Result<()> {
-        self.advance_to(watermark, times, out)
-    }
-    fn advance_clock(&mut self, time: EventTime, _: &StageTimes, _: &mut Output<'_, Out>) -> Result<()> {
+    fn advance_time(&mut self, time: EventTime) {
         self.firing.advance_clock(time);
-        Ok(())
     }
-
-    fn counts(&self) -> OperatorCounts {
+    fn count(&self) -> OperatorCounts {
         let keys: usize = self.windows.iter().map(|window| window.table.len()).sum();
         let tables: usize = self.windows.iter().map(|window| window.table.bytes()).sum();
         OperatorCounts {
@@ -237,8 +219,5 @@ where
             state_bytes: (tables + self.windows.capacity() * size_of::<OpenWindow<K, F::Accumulator>>()) as u64,
             ..self.late.counts()
         }
-    }
-    fn mark_rule(&self) -> MarkRule {
-        MarkRule::FirstWindow(self.progress.grid)
     }
 }
