@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::lines::LinesFile;
+use super::lines::{LinesFile, place_members, quoted};
 use super::{Teller, Told};
 use crate::error::Result;
 use crate::plan::LateRows;
 use crate::shard::columns::late::{Late, LateBlock, LateOutput};
 use crate::shard::columns::program::Program;
-use crate::shard::columns::scan::{SplitEntry, place_of};
-use crate::source::original_row;
+use crate::shard::columns::scan::SplitEntry;
+use crate::source::{Split, Stretch, original_row};
 use crate::types::Type;
 
 /// Sends a shard's late rows to the job's thread.
@@ -32,6 +32,8 @@ pub(super) struct Ledger {
     /// Blocks that wait until those before them have come, and late rows by the block that they are in.
     blocks: BTreeMap<u64, LateBlock>,
     rows: BTreeMap<u64, Vec<Late>>,
+    /// By split: the last block whose late rows were looked up, and the text of the file before it.
+    texts: BTreeMap<usize, (usize, Stretch)>,
     /// Rows that are in the file because they miss some of their windows.
     pub partly: u64,
 }
@@ -41,7 +43,7 @@ impl Ledger {
     /// Io, if nothing can be written there.
     pub fn open(spec: &LateRows) -> Result<Self> {
         let file = LinesFile::open(&spec.path, spec.append, ("transom.late-rows.path", "late.jsonl"))?;
-        Ok(Ledger { file, blocks: BTreeMap::new(), rows: BTreeMap::new(), partly: 0 })
+        Ok(Ledger { file, blocks: BTreeMap::new(), rows: BTreeMap::new(), texts: BTreeMap::new(), partly: 0 })
     }
 
     pub fn insert_block(&mut self, block: LateBlock) {
@@ -70,6 +72,17 @@ impl Ledger {
         Ok(())
     }
 
+    /// The text of the file before a block. Blocks of a split come in order, so each piece of a file is read once more
+    /// at most.
+    fn text_before(&mut self, block: &LateBlock, split: &dyn Split) -> Stretch {
+        let before = match self.texts.get(&block.split) {
+            Some(&(known, before)) if known <= block.block => before.then(split.text_between(known, block.block)),
+            _ => split.text_before(block.block),
+        };
+        self.texts.insert(block.split, (block.block, before));
+        before
+    }
+
     fn write(&mut self, block: &LateBlock, mut rows: Vec<Late>, program: &Program, entry: &SplitEntry) -> Result<()> {
         // By window where a query makes a copy of the row for each.
         rows.sort_by(|a, b| (a.row, a.stage, &a.missed.windows).cmp(&(b.row, b.stage, &b.missed.windows)));
@@ -81,19 +94,12 @@ impl Ledger {
         let time = scan.watermark.as_ref().and_then(|watermark| scan.schema.fields.get(watermark.time));
         let zone = if matches!(time.map(|time| &time.data_type.kind), Some(Type::TimestampLtz(_))) { "Z" } else { "" };
         let [file, table] = [entry.split.name(), &scan.table].map(quoted);
-        let mut place = String::new();
-        let mut placed = None;
+        let before = self.text_before(block, entry.split.as_ref());
         for (late, number) in rows.iter().zip(of_row) {
             let Some((position, text)) = numbers.binary_search(&number).ok().and_then(|at| records.get(at)) else {
                 continue;
             };
-            if placed != Some(number) {
-                placed = Some(number);
-                place = match place_of(entry.split.as_ref(), block.block, *position) {
-                    (line, Some(column)) => format!("\"line\":{line},\"column\":{column}"),
-                    (row, None) => format!("\"row\":{row}"),
-                };
-            }
+            let place = place_members(position.place(|| before));
             self.partly += u64::from(!late.dropped);
             let (event_time, watermark) = (time_text(late.time, zone), time_text(late.watermark.0, zone));
             self.file.write(&format!(
@@ -125,10 +131,6 @@ fn missed_text(late: &Late) -> String {
         .map(|&(start, end)| format!("{{\"start\":{},\"end\":{}}}", time_text(start, ""), time_text(end, "")));
     let windows: Vec<String> = windows.collect();
     format!("\"missed\":[{}],\"missed_count\":{},\"of\":{}", windows.join(","), late.missed.count, late.missed.of)
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// A time as JSON, as far as calendars of four digits go; else its milliseconds since 1970.

@@ -68,6 +68,19 @@ impl Drop for LinesFile {
     }
 }
 
+/// A text as JSON.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Where a record stands, as members of a JSON object.
+pub(super) fn place_members(place: (u64, Option<u64>)) -> String {
+    match place {
+        (line, Some(column)) => format!("\"line\":{line},\"column\":{column}"),
+        (row, None) => format!("\"row\":{row}"),
+    }
+}
+
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use super::lines::LinesFile;
+use super::lines::{LinesFile, place_members, quoted};
 use super::{Teller, Told};
 use crate::error::{Error, Result};
 use crate::plan::{self, ScanSpec};
 use crate::shard::columns::AsideOutput;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::source::{Aside, Position, Reason, Rejected, Stretch};
+use crate::source::{Aside, Reason, Rejected, Stretch};
 
 /// Sends what a shard's blocks set aside to the job's thread.
 pub(super) struct Sending(pub Teller);
@@ -109,14 +109,7 @@ impl Quarantine {
 
 /// `before`: the text of the file before the record's block.
 fn json_line(file: &str, scan: &ScanSpec, before: Stretch, rejected: &Rejected) -> String {
-    let place = match rejected.position {
-        Position::Text(stretch) => {
-            let (line, column) = before.then(stretch).place();
-            format!("\"line\":{line},\"column\":{column}")
-        }
-        Position::Place(line, column) => format!("\"line\":{line},\"column\":{column}"),
-        Position::Row(row) => format!("\"row\":{row}"),
-    };
+    let place = place_members(rejected.position.place(|| before));
     let reason = match &rejected.reason {
         Reason::Unreadable(reason) => reason.clone(),
         Reason::NullTime => {
@@ -124,7 +117,6 @@ fn json_line(file: &str, scan: &ScanSpec, before: Stretch, rejected: &Rejected) 
             format!("the event time `{}` is NULL", time.map_or("", |field| field.name.as_str()))
         }
     };
-    let [file, table, reason, text] =
-        [file, &scan.table, &reason, &rejected.text].map(|text| serde_json::Value::from(text).to_string());
+    let [file, table, reason, text] = [file, &scan.table, &reason, &rejected.text].map(quoted);
     format!("{{\"file\":{file},{place},\"table\":{table},\"reason\":{reason},\"text\":{text}}}\n")
 }

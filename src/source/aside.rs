@@ -108,6 +108,19 @@ pub enum Position {
 }
 
 impl Position {
+    /// Line and column; for a format that is no text the number of the row alone. `before`: the text of the file before
+    /// the block.
+    pub fn place(self, before: impl FnOnce() -> Stretch) -> (u64, Option<u64>) {
+        match self {
+            Position::Text(stretch) => {
+                let (line, column) = before().then(stretch).place();
+                (line, Some(column))
+            }
+            Position::Place(line, column) => (line, Some(column)),
+            Position::Row(row) => (row, None),
+        }
+    }
+
     /// What comes first in a block sorts first.
     pub fn order(self) -> (u64, u64) {
         match self {

@@ -119,4 +119,7 @@ impl Split for Labelled {
     fn text_before(&self, block: usize) -> Stretch {
         self.inner.text_before(block)
     }
+    fn text_between(&self, from: usize, to: usize) -> Stretch {
+        self.inner.text_between(from, to)
+    }
 }

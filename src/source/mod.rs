@@ -129,6 +129,10 @@ pub trait Split: Send + Sync {
     fn text_before(&self, _block: usize) -> Stretch {
         Stretch::default()
     }
+    /// The text from the start of one block to that of a later one, likewise.
+    fn text_between(&self, _from: usize, _to: usize) -> Stretch {
+        Stretch::default()
+    }
 }
 
 /// Text files that stay open. More are opened for each of their blocks, or a folder of many files would exhaust what

@@ -205,19 +205,23 @@ impl TextSplit {
     /// does while all is well.
     #[cold]
     fn locate(&self, file: &File, offset: u64, error: Error) -> Error {
-        let (line, column) = self.measure(file, offset).place();
+        let (line, column) = self.measure(file, self.text_start, offset).place();
         error.at_place(Place { file: self.input.path().to_string(), line, column, length: 0 })
     }
 }
 
 impl TextSplit {
-    /// The text of the file before an offset.
-    fn measure(&self, file: &File, offset: u64) -> Stretch {
-        let mut measure = self.measure_after(0);
+    /// The text of the file between two offsets.
+    fn measure(&self, file: &File, from: u64, to: u64) -> Stretch {
         let mut chunk = vec![0u8; 1 << 16];
-        let mut at = self.text_start;
-        while at < offset {
-            let wanted = (offset - at).min(chunk.len() as u64) as usize;
+        let mut at = from;
+        // What it begins with may belong to the line end before it.
+        if at > self.text_start && file.read_at(&mut chunk[..1], at - 1).is_err() {
+            return Stretch::default();
+        }
+        let mut measure = self.measure_after(if at > self.text_start { chunk[0] } else { 0 });
+        while at < to {
+            let wanted = (to - at).min(chunk.len() as u64) as usize;
             let Ok(count @ 1..) = file.read_at(&mut chunk[..wanted], at) else { break };
             measure.add(&chunk[..count]);
             at += count as u64;
@@ -326,6 +330,10 @@ impl Split for TextSplit {
 
     fn text_before(&self, block: usize) -> Stretch {
         let start = self.range(block).0;
-        self.with_file(|file| Ok(self.measure(file, start))).unwrap_or_default()
+        self.with_file(|file| Ok(self.measure(file, self.text_start, start))).unwrap_or_default()
+    }
+    fn text_between(&self, from: usize, to: usize) -> Stretch {
+        let [from, to] = [from, to].map(|block| self.range(block).0);
+        self.with_file(|file| Ok(self.measure(file, from, to))).unwrap_or_default()
     }
 }

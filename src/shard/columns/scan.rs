@@ -168,14 +168,7 @@ fn fine_epoch(text: &str) -> Option<(&str, &'static str, i64)> {
 
 /// Line and column of a position in a block; for a format that is no text the number of the row alone.
 pub fn place_of(source: &dyn Split, block: usize, position: Position) -> (u64, Option<u64>) {
-    match position {
-        Position::Text(stretch) => {
-            let (line, column) = source.text_before(block).then(stretch).place();
-            (line, Some(column))
-        }
-        Position::Place(line, column) => (line, Some(column)),
-        Position::Row(row) => (row, None),
-    }
+    position.place(|| source.text_before(block))
 }
 
 /// What it takes to turn decoded columns into a scan's columns.

@@ -29,6 +29,10 @@ fn read_setting_aside(scan: &ScanSpec, schema: &Schema, block_bytes: usize) -> R
         for block in 0..split.extent().blocks {
             let stats = split.decode(block, state, 7, &mut |batch: RecordBatch| encoder.encode(&batch, &mut text))?;
             assert_eq!(split.text_before(block), before);
+            for earlier in [block / 2, block.saturating_sub(1)] {
+                let between = split.text_between(earlier, block);
+                assert_eq!(split.text_before(earlier).then(between), before, "from block {earlier} to {block}");
+            }
             let rows: Vec<u64> = (0..stats.rows).collect();
             let records = split.records(block, state, &rows)?;
             assert_eq!(records.len(), rows.len(), "each row has a record");
