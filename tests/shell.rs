@@ -188,9 +188,12 @@ impl Terminal {
     }
 
     fn start_with(term: &str, folder: TempDir, args: &str) -> Option<Terminal> {
+        // A shell that stays in between would be ended by the Ctrl-C that is meant for the program.
+        let command = format!("exec '{}' sql {args}", env!("CARGO_BIN_EXE_transom"));
         let spawned = Command::new("script")
-            .args(["-qfec", &format!("'{}' sql {args}", env!("CARGO_BIN_EXE_transom")), "/dev/null"])
+            .args(["-qfec", &command, "/dev/null"])
             .current_dir(folder.path())
+            .env("SHELL", "/bin/sh")
             .env("TERM", term)
             .env("NO_COLOR", "1")
             .env("XDG_STATE_HOME", folder.path().join("state"))
