@@ -17,15 +17,10 @@ pub enum Verdict {
     Failed(String),
     /// The engine says that it cannot do this yet: its message.
     Refused(String),
-    /// Why.
-    Skipped(String),
 }
 
 /// Runs the case into a fresh folder and compares.
 pub fn judge(case: &SqlCase, tuning: Tuning, supervisor: &Supervisor) -> Verdict {
-    if case.has("flink-bug") {
-        return Verdict::Skipped("Flink's recorded answer is wrong by its own definition".into());
-    }
     let out = match tempfile::Builder::new().prefix("conformance-").tempdir() {
         Ok(out) => out,
         Err(e) => return Verdict::Failed(format!("cannot make a folder for the results: {e}")),

@@ -5,7 +5,7 @@ SET 'table.local-time-zone' = 'Pacific/Apia';
 
 CREATE TABLE src (
   k STRING, z TIMESTAMP_LTZ(3), v INT,
-  WATERMARK FOR z AS z - INTERVAL '99' YEAR
+  WATERMARK FOR z AS z 
 ) WITH (
   'connector' = 'filesystem',
   'path' = '${DATA}/src.json',
