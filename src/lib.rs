@@ -38,6 +38,7 @@ pub mod runner;
 pub mod shard;
 pub mod sink;
 pub mod sketch;
+pub mod snapshot;
 pub mod source;
 #[cfg(feature = "sql")]
 pub mod sql;

@@ -7,8 +7,9 @@ use arrow::array::{ArrayRef, BooleanArray};
 use super::percentile::Fractions;
 use super::variance::doubles;
 use super::{Accumulator, Setting, same, selected, values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sketch::DdSketch;
+use crate::snapshot::Archive;
 
 /// The bound of the relative error.
 const ACCURACY: f64 = 0.01;
@@ -65,5 +66,19 @@ impl Accumulator for ApproxPercentile {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        let mut words: Vec<u64> = Vec::new();
+        self.sketches.iter().for_each(|sketch| sketch.append_to(&mut words));
+        archive.cells(&mut words)?;
+        if archive.is_reading() {
+            let mut rest = words.as_slice();
+            while !rest.is_empty() {
+                let wrong = || Error::internal("a sketch of quantiles that is none");
+                let sketch = DdSketch::read_from(self.empty.accuracy(), &mut rest)?.ok_or_else(wrong)?;
+                self.sketches.push(sketch);
+            }
+        }
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 const NONE: u32 = u32::MAX;
 /// Fewer entries of groups that were reset are not worth a copy of the others.
@@ -53,6 +54,12 @@ impl Chains {
             entry = self.next[this as usize];
             Some(this)
         })
+    }
+
+    pub(super) fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.next)?;
+        archive.cells(&mut self.ends)?;
+        archive.count(&mut self.dead)
     }
 
     pub(super) fn is_empty(&self, group: u32) -> bool {

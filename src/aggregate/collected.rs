@@ -13,6 +13,7 @@ use super::chains::Chains;
 use super::values::Values;
 use super::{Accumulator, AggregateCall, AggregateKind, Setting, same, selected, values};
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 /// Bytes of the strings of one column.
 const TEXT_MAX: usize = i32::MAX as usize;
@@ -240,5 +241,9 @@ impl Accumulator for Collected {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.chains.archive(archive)?;
+        self.columns.iter_mut().try_for_each(|column| column.archive(archive))
     }
 }

@@ -9,9 +9,10 @@ use arrow::datatypes::{DataType as ArrowType, Decimal128Type, i256};
 
 use super::numeric::stepped as count_step;
 use super::run::{Run, Step};
-use super::{Accumulator, same, selected, values};
+use super::{Accumulator, copy, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::Type;
 
 /// One more than the largest value of 38 digits.
@@ -151,6 +152,19 @@ impl Accumulator for Sum {
     fn as_any(&self) -> &dyn Any {
         self
     }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other = same::<Sum>(other)?;
+        copy(&mut self.sums, &other.sums, from, to);
+        if !other.live.is_empty() {
+            self.live.resize_zeroed(self.sums.len());
+            copy(&mut self.live, &other.live, from, to);
+        }
+        Ok(())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.sums)?;
+        archive.cells(&mut self.live)
+    }
 }
 
 pub(super) struct Avg {
@@ -216,6 +230,16 @@ impl Accumulator for Avg {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other = same::<Avg>(other)?;
+        copy(&mut self.sums, &other.sums, from, to);
+        copy(&mut self.counts, &other.counts, from, to);
+        Ok(())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.sums)?;
+        archive.cells(&mut self.counts)
     }
 }
 

@@ -16,6 +16,7 @@ use super::text::TextExtreme;
 use super::{Accumulator, same, selected, values};
 use crate::arena::{ArenaVec, Pod};
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::Type;
 
 /// A cell that a minimum or maximum is kept in.
@@ -151,6 +152,10 @@ impl<T: ArrowPrimitiveType<Native: Cell>, const MAX: bool> Accumulator for Extre
     fn as_any(&self) -> &dyn Any {
         self
     }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.cells)?;
+        self.seen.archive(archive)
+    }
 }
 
 /// BOOLEAN as the numbers 0 and 1.
@@ -188,6 +193,9 @@ impl Accumulator for Truth {
     fn as_any(&self) -> &dyn Any {
         self
     }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.inner.archive(archive)
+    }
 }
 
 /// Aggregates over a bare NULL.
@@ -224,5 +232,8 @@ impl Accumulator for AlwaysNull {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, _archive: &mut Archive<'_>) -> Result<()> {
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@ use super::variance::doubles;
 use super::{Accumulator, Setting, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 pub(super) struct Histogram {
     low: f64,
@@ -112,6 +113,9 @@ impl Accumulator for Histogram {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.counts)
     }
 }
 

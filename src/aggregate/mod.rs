@@ -25,7 +25,9 @@ use std::fmt;
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::buffer::BooleanBuffer;
 
+use crate::arena::{ArenaVec, Pod};
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::{DataType, Type};
 pub use resolve::{is_aggregate, kind_of, names, resolve};
 pub use run::{Run, Step};
@@ -183,6 +185,21 @@ pub trait Accumulator: Send {
     fn bytes(&self) -> usize;
 
     fn as_any(&self) -> &dyn Any;
+
+    /// Takes over groups of another accumulator of the same call: the groups `to`, which are empty, become what the groups
+    /// `from` of `other` are.
+    ///
+    /// # Errors
+    /// As [`Accumulator::merge`].
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        self.merge(other, from, to)
+    }
+
+    /// Names its state, all groups of it.
+    ///
+    /// # Errors
+    /// Those of the archive.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()>;
 }
 
 /// True if Flink's planner rewrites the aggregates of this operator: SUM(x) to a sum that starts at 0, NULL where
@@ -327,6 +344,11 @@ pub(crate) fn selected(args: &[ArrayRef], filter: Option<&BooleanArray>) -> Opti
 /// The accumulator's other half, of the same type.
 fn same<T: 'static>(other: &dyn Accumulator) -> Result<&T> {
     other.as_any().downcast_ref().ok_or_else(|| Error::internal("merging accumulators of different aggregates"))
+}
+
+/// The cells of groups of another column.
+fn copy<T: Pod>(cells: &mut ArenaVec<T>, others: &ArenaVec<T>, from: &[u32], to: &[u32]) {
+    cells.combine(to, others, from, |cell, other| *cell = other);
 }
 
 /// The first argument, a value for each row.

@@ -7,8 +7,9 @@ use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::row::{RowConverter, Rows, SortField};
 
 use super::run::{Run, Step};
-use super::{Accumulator, values};
+use super::{Accumulator, same, values};
 use crate::error::{Error, Result};
+use crate::snapshot::{Archive, ByteLists};
 use crate::types::DataType;
 
 /// Memory of an entry besides its bytes, roughly.
@@ -130,6 +131,31 @@ impl Accumulator for Multiset {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other = same::<Multiset>(other)?;
+        for (&from, &to) in from.iter().zip(to) {
+            for value in other.entries(from) {
+                let count = other.counts.get(&(from, Box::from(value))).copied().unwrap_or(0);
+                self.value_bytes += value.len();
+                self.counts.insert((to, Box::from(value)), count);
+            }
+        }
+        Ok(())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        let mut groups: Vec<u32> = self.counts.keys().map(|(group, _)| *group).collect();
+        let mut counts: Vec<u64> = self.counts.values().copied().collect();
+        let mut values = ByteLists::of(self.counts.keys().map(|(_, value)| &**value));
+        archive.cells(&mut groups)?;
+        archive.cells(&mut counts)?;
+        values.archive(archive)?;
+        if archive.is_reading() {
+            let entries = groups.into_iter().zip(values.iter()).zip(counts);
+            self.counts = entries.map(|((group, value), count)| ((group, Box::from(value)), count)).collect();
+            self.value_bytes = values.bytes();
+        }
+        Ok(())
     }
 }
 

@@ -11,9 +11,10 @@ use arrow::datatypes::{
 
 use super::run::{Run, Step, column};
 use super::seen::Seen;
-use super::{Accumulator, same, selected, values};
+use super::{Accumulator, copy, same, selected, values};
 use crate::arena::{ArenaVec, Pod};
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::Type;
 
 /// COUNT(*) and COUNT(x).
@@ -61,6 +62,9 @@ impl Accumulator for Count {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.counts)
     }
 }
 
@@ -238,6 +242,16 @@ impl<T: Summed> Accumulator for Sum<T> {
     fn as_any(&self) -> &dyn Any {
         self
     }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other = same::<Sum<T>>(other)?;
+        copy(&mut self.sums, &other.sums, from, to);
+        self.seen.take_over(&other.seen, from, to);
+        Ok(())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.sums)?;
+        self.seen.archive(archive)
+    }
 }
 
 /// AVG of integers: a wrapping 64-bit sum by the count, truncated. Of floats: a 64-bit sum from 0.0.
@@ -386,6 +400,16 @@ impl<T: Averaged> Accumulator for Avg<T> {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other = same::<Avg<T>>(other)?;
+        copy(&mut self.sums, &other.sums, from, to);
+        copy(&mut self.counts, &other.counts, from, to);
+        Ok(())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.sums)?;
+        archive.cells(&mut self.counts)
     }
 }
 

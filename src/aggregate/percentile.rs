@@ -13,6 +13,7 @@ use super::variance::doubles;
 use super::{Accumulator, Setting, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 pub(super) struct Percentile {
     fractions: Fractions,
@@ -184,6 +185,11 @@ impl Accumulator for Percentile {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.chains.archive(archive)?;
+        archive.cells(&mut self.values)?;
+        archive.option(&mut self.weights)
     }
 }
 

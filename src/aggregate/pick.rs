@@ -10,6 +10,7 @@ use super::values::Values;
 use super::{Accumulator, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 const NONE: u32 = u32::MAX;
 /// Fewer values that no group has any more are not worth a copy of the others.
@@ -104,5 +105,9 @@ impl Accumulator for Pick {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.at)?;
+        self.values.archive(archive)
     }
 }

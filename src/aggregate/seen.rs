@@ -1,6 +1,8 @@
 //! Which groups have seen a value.
 
 use crate::arena::ArenaVec;
+use crate::error::Result;
+use crate::snapshot::Archive;
 
 /// Groups that have seen a value. Costs nothing as long as every group's first row had one, which is the rule where
 /// there are neither NULLs nor filters: then no column is kept.
@@ -83,6 +85,18 @@ impl Seen {
         }
     }
 
+    /// Groups become what groups of another are.
+    pub(super) fn take_over(&mut self, other: &Seen, from: &[u32], to: &[u32]) {
+        if other.all() && other.column.is_none() {
+            return self.mark_all(to);
+        }
+        let column = self.column();
+        for (&from, &to) in from.iter().zip(to) {
+            let cells = other.column.as_ref().map(|column| column[from as usize]);
+            column[to as usize] = cells.unwrap_or_else(|| u32::from(other.get(from)));
+        }
+    }
+
     /// Takes a tracked merge back.
     pub(super) fn retract(&mut self, other: &Seen, from: &[u32], to: &[u32]) {
         let column = self.column();
@@ -103,6 +117,12 @@ impl Seen {
         }
         let nulls: arrow::buffer::NullBuffer = groups.iter().map(|&group| self.get(group)).collect();
         (nulls.null_count() > 0).then_some(nulls)
+    }
+
+    pub(super) fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.count(&mut self.len)?;
+        archive.count(&mut self.all_below)?;
+        archive.option(&mut self.column)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -8,6 +8,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringBuilder};
 use super::{Accumulator, same, selected, values};
 use crate::arena::{ArenaVec, ByteHeap, Span};
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 /// The span of a group without a value.
 const EMPTY: Span = [0, u64::MAX];
@@ -105,5 +106,10 @@ impl Accumulator for TextExtreme {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.spans)?;
+        archive.cells(&mut self.heap)?;
+        archive.count(&mut self.live)
     }
 }

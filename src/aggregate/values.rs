@@ -1,10 +1,13 @@
 //! Values of any type, by number.
 
-use arrow::array::{Array, ArrayRef, UInt32Array, new_empty_array};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array, new_empty_array};
 use arrow::compute::{concat, interleave, take};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 /// Chunks beyond either are left as they are.
 const CHUNK_ROWS_MAX: usize = 65_536;
@@ -110,6 +113,18 @@ impl Values {
             Error::data(format!("the values of one result column are too large: {error}"))
                 .help("filter the rows, or take smaller windows")
         })
+    }
+
+    pub(super) fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        let field = Arc::new(Field::new("value", self.data_type.clone(), true));
+        let schema = Arc::new(Schema::new(vec![field]));
+        let batch = |chunk: &ArrayRef| RecordBatch::try_new(schema.clone(), vec![chunk.clone()]);
+        let mut batches = self.chunks.iter().map(batch).collect::<std::result::Result<_, _>>()?;
+        archive.rows(&mut batches)?;
+        if archive.is_reading() {
+            batches.iter().try_for_each(|batch| self.push(batch.column(0).clone()))?;
+        }
+        Ok(())
     }
 
     /// The column of only these values, in this order.

@@ -13,9 +13,10 @@ use arrow::datatypes::{
 };
 
 use super::run::{Run, Step};
-use super::{Accumulator, AggregateKind, same, selected, values};
+use super::{Accumulator, AggregateKind, copy, same, selected, values};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::Type;
 
 pub(super) struct Variance {
@@ -151,6 +152,18 @@ impl Accumulator for Variance {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other = same::<Variance>(other)?;
+        copy(&mut self.counts, &other.counts, from, to);
+        copy(&mut self.means, &other.means, from, to);
+        copy(&mut self.squares, &other.squares, from, to);
+        Ok(())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.counts)?;
+        archive.cells(&mut self.means)?;
+        archive.cells(&mut self.squares)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+use super::mapping::Stored;
 use super::region::{ALIGN, Region};
 
 mod sealed {
@@ -59,6 +60,19 @@ impl<T: Pod> ArenaVec<T> {
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as above, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.region.pointer().as_ptr().cast::<T>(), self.len) }
+    }
+
+    /// Takes over the cells that these bytes are, which are a whole number of them.
+    pub(super) fn take(&mut self, bytes: Stored) {
+        let len = bytes.len() / Self::WIDTH;
+        match Region::stored(bytes) {
+            Ok(region) => *self = ArenaVec { region, len, cells: PhantomData },
+            Err(bytes) => {
+                let mut region = Region::of(bytes.len());
+                region.fill(bytes.bytes());
+                *self = ArenaVec { region, len, cells: PhantomData };
+            }
+        }
     }
 
     fn reserve(&mut self, len: usize) {

@@ -8,7 +8,7 @@ pub type Span = [u64; 2];
 /// An append-only heap of byte strings. Space comes back when the whole heap is dropped, cleared or copied.
 #[derive(Default)]
 pub struct ByteHeap {
-    bytes: ArenaVec<u8>,
+    pub(super) bytes: ArenaVec<u8>,
 }
 
 impl ByteHeap {

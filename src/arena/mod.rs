@@ -6,10 +6,14 @@
 //! finds pages that are already there. Nothing outside this room sees a pointer.
 #![allow(unsafe_code)]
 
+mod cells;
 mod column;
 mod heap;
+mod mapping;
 mod region;
 
+pub use cells::Cells;
 pub use column::{ArenaVec, Pod};
 pub use heap::{ByteHeap, Span};
+pub use mapping::{Mapping, Stored};
 pub use region::pooled_bytes;

@@ -6,6 +6,8 @@ use std::ptr::NonNull;
 
 use memmap2::MmapMut;
 
+use super::mapping::Stored;
+
 /// Alignment of every region; the widest cell is 16 bytes.
 pub(super) const ALIGN: usize = 16;
 /// Up to here the allocator is cheaper than a mapping, and its memory is shared with the neighbours.
@@ -20,6 +22,8 @@ enum Source {
     Nothing,
     Heap,
     Map(MmapMut),
+    /// A range of a file, as this process's own copy. Kept for its drop alone.
+    File(#[expect(dead_code, reason = "it keeps the mapping alive")] Stored),
 }
 
 /// Bytes `[0, capacity)` that this value owns. Bytes from `dirty` on are zero.
@@ -71,6 +75,16 @@ impl Region {
         Region { pointer, capacity, dirty: 0, source: Source::Heap }
     }
 
+    /// A region of exactly these bytes of a file, which are not copied; the bytes again where a copy is cheaper, or
+    /// they do not lie as cells must.
+    pub(super) fn stored(bytes: Stored) -> Result<Self, Stored> {
+        let (pointer, capacity) = (bytes.pointer(), bytes.len());
+        if capacity <= HEAP_MAX || !pointer.as_ptr().addr().is_multiple_of(ALIGN) {
+            return Err(bytes);
+        }
+        Ok(Region { pointer, capacity, dirty: capacity, source: Source::File(bytes) })
+    }
+
     fn pooled(capacity: usize) -> Option<Self> {
         POOL.try_with(|pool| {
             let pool = &mut *pool.borrow_mut();
@@ -110,6 +124,17 @@ impl Region {
         self.dirty = self.dirty.max(end);
     }
 
+    /// Writes bytes at the start.
+    ///
+    /// # Panics
+    /// If there is no room for them.
+    pub(super) fn fill(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.capacity, "{} bytes in a region of {}", bytes.len(), self.capacity);
+        // SAFETY: the region has room, as was checked, and is not the memory of `bytes`: `self` is borrowed alone.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer.as_ptr(), bytes.len()) };
+        self.soil(bytes.len());
+    }
+
     /// A larger region with the first `used` bytes of this one.
     pub(super) fn grown(self, bytes: usize, used: usize) -> Self {
         let mut larger = Region::of(bytes);
@@ -124,7 +149,8 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.source, Source::Nothing) {
-            Source::Nothing => {}
+            // The mapping goes with the last of its ranges.
+            Source::Nothing | Source::File(_) => {}
             Source::Heap => {
                 let Ok(layout) = Layout::from_size_align(self.capacity, ALIGN) else { return };
                 // SAFETY: allocated in `of` with this very layout, and freed once: `source` is Nothing now.

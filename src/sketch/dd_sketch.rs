@@ -112,6 +112,29 @@ impl DdSketch {
         }
     }
 
+    /// Appends all that it knows, but for the accuracy, as numbers.
+    pub(crate) fn append_to(&self, words: &mut Vec<u64>) {
+        let specials = [self.zeros, self.infinite, self.negative_infinite, self.skipped];
+        words.extend(specials);
+        words.extend([self.min.to_bits(), self.max.to_bits()]);
+        self.positive.append_to(words);
+        self.negative.append_to(words);
+    }
+
+    /// A sketch of the accuracy from what [`append_to`](Self::append_to) wrote, which is taken from the front; `None` if it is
+    /// no such thing.
+    pub(crate) fn read_from(accuracy: f64, words: &mut &[u64]) -> Result<Option<Self>> {
+        let mut sketch = DdSketch::new(accuracy)?;
+        let Some((&[zeros, infinite, negative_infinite, skipped, min, max], rest)) = words.split_first_chunk() else {
+            return Ok(None);
+        };
+        (sketch.zeros, sketch.infinite, sketch.negative_infinite) = (zeros, infinite, negative_infinite);
+        (sketch.skipped, sketch.min, sketch.max) = (skipped, f64::from_bits(min), f64::from_bits(max));
+        *words = rest;
+        let whole = sketch.positive.read_from(words).is_some() && sketch.negative.read_from(words).is_some();
+        Ok(whole.then_some(sketch))
+    }
+
     /// Values that were added, without NaN.
     pub fn count(&self) -> u64 {
         self.positive.count + self.negative.count + self.zeros + self.infinite + self.negative_infinite
@@ -182,6 +205,20 @@ struct Bins {
 }
 
 impl Bins {
+    fn append_to(&self, words: &mut Vec<u64>) {
+        words.extend([i64::from(self.first) as u64, self.count, self.counts.len() as u64]);
+        words.extend(&self.counts);
+    }
+
+    fn read_from(&mut self, words: &mut &[u64]) -> Option<()> {
+        let (&[first, count, length], rest) = words.split_first_chunk()?;
+        let (counts, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        (self.first, self.count) = (i32::try_from(first as i64).ok()?, count);
+        self.counts = counts.iter().copied().collect();
+        *words = rest;
+        (self.counts.len() <= self.length_max as usize).then_some(())
+    }
+
     #[inline]
     fn add(&mut self, bin: i32, count: u64) {
         self.count += count;

@@ -99,6 +99,38 @@ impl HyperLogLog {
         self.densify_if_full();
     }
 
+    /// Appends all that it knows, as numbers.
+    pub(crate) fn append_to(&self, words: &mut Vec<u32>) {
+        match &self.registers {
+            Registers::Sparse(entries) => {
+                words.extend([self.precision, 0, entries.len() as u32]);
+                words.extend(entries);
+            }
+            Registers::Dense(registers) => {
+                words.extend([self.precision, 1, registers.len() as u32]);
+                words.extend(registers.iter().map(|&register| u32::from(register)));
+            }
+        }
+    }
+
+    /// A sketch from what [`append_to`](Self::append_to) wrote, which is taken from the front; `None` if it is no such thing.
+    pub(crate) fn read_from(words: &mut &[u32]) -> Option<Self> {
+        let (&[precision, dense, length], rest) = words.split_first_chunk()?;
+        let mut sketch = HyperLogLog::new(precision).ok()?;
+        let (registers, rest) = rest.split_at_checked(length as usize)?;
+        if dense == 0 {
+            sketch.registers = Registers::Sparse(registers.to_vec());
+        } else {
+            let registers = registers.iter().map(|&register| register as u8).collect();
+            sketch.registers = Registers::Dense(registers);
+            if length != 1 << precision {
+                return None;
+            }
+        }
+        *words = rest;
+        Some(sketch)
+    }
+
     /// The number of different values, about.
     pub fn estimate(&self) -> f64 {
         match &self.registers {

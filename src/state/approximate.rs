@@ -10,6 +10,7 @@ use super::sets::pass;
 use crate::aggregate::Accumulator;
 use crate::error::{Error, Result};
 use crate::sketch::HyperLogLog;
+use crate::snapshot::Archive;
 use crate::types::DataType;
 
 pub(super) struct ApproxCountDistinct {
@@ -58,5 +59,18 @@ impl Accumulator for ApproxCountDistinct {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        let mut words: Vec<u32> = Vec::new();
+        self.sketches.iter().for_each(|sketch| sketch.append_to(&mut words));
+        archive.cells(&mut words)?;
+        if archive.is_reading() {
+            let mut rest = words.as_slice();
+            while !rest.is_empty() {
+                let wrong = || Error::internal("a sketch of distinct values that is none");
+                self.sketches.push(HyperLogLog::read_from(&mut rest).ok_or_else(wrong)?);
+            }
+        }
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use crate::aggregate::{
 };
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::DataType;
 
 /// Empty accumulators for all calls of one operator.
@@ -162,5 +163,27 @@ impl Accumulator for Distinct {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn take_over(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<()> {
+        let other: &Distinct =
+            other.as_any().downcast_ref().ok_or_else(|| Error::internal("sets of different aggregates"))?;
+        let (mut entries, mut groups) = (Vec::new(), Vec::new());
+        for (&from, &to) in from.iter().zip(to) {
+            other.sets.append_to(from, &mut entries);
+            groups.resize(entries.len(), to);
+        }
+        let found = self.sets.insert(&groups, &other.sets.values(&entries)?)?;
+        if !other.live.is_empty() {
+            self.live.resize_zeroed(self.sets.len());
+            for (entry, theirs) in found.into_iter().zip(entries) {
+                self.live[entry as usize] = other.live.as_slice().get(theirs as usize).copied().unwrap_or(0);
+            }
+        }
+        self.inner.take_over(&*other.inner, from, to)
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.sets.archive(archive)?;
+        archive.cells(&mut self.live)?;
+        self.inner.archive(archive)
     }
 }

@@ -17,6 +17,7 @@ use super::nested;
 use crate::arena::{ArenaVec, ByteHeap};
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
+use crate::snapshot::Archive;
 
 /// No group.
 pub const NONE: u32 = u32::MAX;
@@ -25,6 +26,13 @@ const BLOCK: usize = 256;
 
 /// The upper half of a key hash; ascending tags are ascending key groups.
 pub type Tag = u32;
+
+/// Groups that went from one index to another, by number there and here.
+#[derive(Debug, Clone, Default)]
+pub struct Moved {
+    pub from: Vec<u32>,
+    pub to: Vec<u32>,
+}
 
 /// Keys and their groups `0..len`, in the order of arrival.
 pub struct KeyIndex {
@@ -418,6 +426,53 @@ impl KeyIndex {
             _ => return Err(Error::internal("two key indexes of different layouts")),
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// Those of the archive; internal if what was written is no index of these keys.
+    pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.len])?;
+        match &mut self.store {
+            Store::Empty => return Ok(()),
+            Store::Word { keys, null } => {
+                archive.cells(keys)?;
+                archive.numbers([null])?;
+            }
+            Store::Pair { keys, masks } => {
+                archive.cells(keys)?;
+                archive.cells(masks)?;
+            }
+            Store::Bytes { ends, heap, null } => {
+                archive.cells(ends)?;
+                archive.cells(heap)?;
+                archive.numbers([null])?;
+            }
+        }
+        archive.cells(&mut self.slots.cells)?;
+        let cells = self.slots.cells.len();
+        self.slots.bits = if cells == 0 { 0 } else { cells.trailing_zeros() };
+        let keys = match &self.store {
+            Store::Empty => self.len(),
+            Store::Word { keys, .. } => keys.len(),
+            Store::Pair { keys, .. } => keys.len(),
+            Store::Bytes { ends, .. } => ends.len(),
+        };
+        let fits = (cells == 0 && self.len == 0) || (cells.is_power_of_two() && cells > self.len());
+        if keys == self.len() && fits { Ok(()) } else { Err(Error::internal("state that is no index of keys")) }
+    }
+
+    /// Takes over those keys of another index whose tags are `wanted`, none of which is here: their groups there, in
+    /// ascending order, and here.
+    ///
+    /// # Errors
+    /// As [`KeyIndex::absorb`].
+    pub fn take_over(&mut self, other: &KeyIndex, wanted: &dyn Fn(Tag) -> bool) -> Result<Moved> {
+        let mut entries = other.entries();
+        entries.retain(|&(tag, _)| wanted(tag));
+        entries.sort_unstable_by_key(|&(_, group)| group);
+        let mut to = Vec::with_capacity(entries.len());
+        self.absorb(other, &entries, &mut to)?;
+        Ok(Moved { from: entries.into_iter().map(|(_, group)| group).collect(), to })
     }
 
     /// All groups with their tags, in the order of the table (which is about that of any other table).

@@ -11,6 +11,7 @@ use super::sets::{Sets, pass};
 use crate::aggregate::Accumulator;
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::types::{DataType, Type};
 
 pub(super) struct Multiset {
@@ -93,5 +94,9 @@ impl Accumulator for Multiset {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.sets.archive(archive)?;
+        archive.cells(&mut self.counts)
     }
 }

@@ -9,6 +9,7 @@ use super::index::{KeyIndex, NONE};
 use super::key::{EncodedKeys, KeyEncoder};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 
 /// The different values of each group, NULL among them if it is added.
 pub(super) struct Sets {
@@ -72,6 +73,14 @@ impl Sets {
             }
         }
         Ok(found)
+    }
+
+    pub(super) fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.entries.archive(archive)?;
+        archive.cells(&mut self.next)?;
+        archive.cells(&mut self.sets)?;
+        archive.cells(&mut self.heads)?;
+        archive.count(&mut self.dead)
     }
 
     /// The entries of a group's set, the newest first.

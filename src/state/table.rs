@@ -5,12 +5,13 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, BooleanArray};
 
 use super::distinct::accumulators;
-use super::index::{KeyIndex, Tag};
+use super::index::{KeyIndex, Moved, Tag};
 use super::key::{EncodedKeys, KeyEncoder};
 use crate::aggregate::{Accumulator, AggregateCall};
 use crate::arena::ArenaVec;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
+use crate::snapshot::Archive;
 
 /// What every table of an operator has in common.
 #[derive(Debug, Clone)]
@@ -61,6 +62,24 @@ impl Table {
     /// See [`accumulators`].
     pub fn new(shape: &Shape) -> Result<Self> {
         Ok(Table { index: KeyIndex::new(shape.encoder.clone()), accumulators: accumulators(&shape.calls)? })
+    }
+
+    /// # Errors
+    /// Those of the archive.
+    pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.index.archive(archive)?;
+        self.accumulators.iter_mut().try_for_each(|accumulator| accumulator.archive(archive))
+    }
+
+    /// Takes over groups of another table, none of which is here: `wanted` says which, by their tags. Gives their numbers
+    /// there and here.
+    pub fn take_over(&mut self, other: &Table, wanted: &dyn Fn(Tag) -> bool) -> Result<Moved> {
+        let moved = self.index.take_over(&other.index, wanted)?;
+        self.resize();
+        for (mine, theirs) in self.accumulators.iter_mut().zip(&other.accumulators) {
+            mine.take_over(&**theirs, &moved.from, &moved.to)?;
+        }
+        Ok(moved)
     }
 
     pub fn len(&self) -> usize {

@@ -7,6 +7,7 @@ use super::rows::{local_times, times};
 use super::zone::Scale;
 use crate::error::Result;
 use crate::plan::{Lateness, WindowSpec};
+use crate::snapshot::Archive;
 use crate::time::Watermark;
 
 /// A row that an operator does without.
@@ -39,6 +40,16 @@ impl Late {
     /// Rows dropped so far.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// Names what was counted.
+    pub(super) fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.dropped])
+    }
+
+    /// Takes over what another has counted.
+    pub(super) fn take_over(&mut self, other: &Late) {
+        self.dropped += other.dropped;
     }
 
     /// Counts rows all of whose windows have fired.

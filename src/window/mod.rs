@@ -45,12 +45,16 @@ mod tests;
 mod timers;
 mod zone;
 
+use std::any::Any;
+
 use arrow::array::RecordBatch;
 
 use crate::batch::EventBatch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::EvalContext;
 use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
+use crate::snapshot::Archive;
+use crate::state::index::Tag;
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
 pub use late::{Late, LateRow, Missed, Misses};
@@ -107,6 +111,36 @@ pub trait WindowOperator {
     fn fired_windows(&self) -> u64;
     /// Bytes of arenas in use.
     fn state_bytes(&self) -> u64;
+
+    /// Names its state, all that an operator of the same specification must know to go on in its place. Between two
+    /// blocks: what is kept for the length of a block is empty. State is put back into an operator that was just made.
+    ///
+    /// # Errors
+    /// Those of the archive; internal for state of another specification.
+    fn archive(&mut self, _archive: &mut Archive<'_>) -> Result<()> {
+        Err(Error::internal("TEMPORARY"))
+    }
+
+    /// Takes over what another operator of the same specification has of the keys whose tags are `wanted`, none of which
+    /// are here, and its watermark. `counts`: also what it counted so far.
+    ///
+    /// # Errors
+    /// Internal if `other` is another kind of operator.
+    fn take_over(&mut self, _other: Box<dyn WindowOperator + Send>, _wanted: Wanted<'_>, _counts: bool) -> Result<()> {
+        Err(Error::internal("TEMPORARY"))
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        Box::new(())
+    }
+}
+
+/// Which keys, by the upper half of their hash.
+pub type Wanted<'a> = &'a dyn Fn(Tag) -> bool;
+
+/// The operator behind the contract, for one that takes over from it.
+fn downcast<T: 'static>(other: Box<dyn WindowOperator + Send>) -> Result<Box<T>> {
+    other.into_any().downcast().map_err(|_| Error::internal("state of another kind of operator"))
 }
 
 /// The operator for a specification: slices for TUMBLE, HOP and CUMULATE, sessions for SESSION, and one for attached

@@ -4,6 +4,8 @@
 //! none and whose own window has fired is late. Rows are placed one by one, in order; their accumulators are updated
 //! in bulk, before anything looks at them: a merge, or sessions that fire.
 
+use std::any::Any;
+
 use arrow::array::ArrayRef;
 
 use super::late::Late;
@@ -12,12 +14,13 @@ use super::output::Output;
 use super::rows::{Chunk, Reader, local_times};
 use super::timers::{Ticket, Timers};
 use super::zone::Scale;
-use super::{Emit, WindowOperator};
+use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::aggregate::Accumulator;
 use crate::arena::ArenaVec;
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
+use crate::snapshot::Archive;
 use crate::state::index::{NONE, Tag};
 use crate::state::{KeyIndex, accumulators};
 use crate::time::Watermark;
@@ -105,6 +108,28 @@ impl Sessions {
 
     fn len(&self) -> usize {
         self.bounds.len() - self.free.len()
+    }
+
+    /// The sessions of a key from its first one on.
+    fn list(&self, head: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(head).filter(|&head| head != NONE), |&slot| {
+            Some(self.next[slot as usize]).filter(|&next| next != NONE)
+        })
+    }
+
+    /// The slots of all sessions.
+    fn open_slots(&self) -> Vec<u32> {
+        let mut open = vec![true; self.bounds.len()];
+        self.free.iter().for_each(|&slot| open[slot as usize] = false);
+        (0..self.bounds.len() as u32).filter(|&slot| open[slot as usize]).collect()
+    }
+
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.bounds)?;
+        archive.cells(&mut self.keys)?;
+        archive.cells(&mut self.next)?;
+        archive.cells(&mut self.uses)?;
+        archive.cells(&mut self.free)
     }
 
     fn bytes(&self) -> usize {
@@ -388,5 +413,55 @@ impl WindowOperator for SessionOperator {
         let columns: usize = self.accumulators.iter().map(|accumulator| accumulator.bytes()).sum();
         let keys = self.keys.bytes() + self.tags.bytes() + self.heads.bytes();
         (columns + keys + self.sessions.bytes() + self.timers.bytes()) as u64
+    }
+
+    /// Timers are set again for the sessions that are open.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.output.rows])?;
+        self.late.archive(archive)?;
+        self.keys.archive(archive)?;
+        archive.cells(&mut self.tags)?;
+        archive.cells(&mut self.heads)?;
+        archive.count(&mut self.live_keys)?;
+        self.sessions.archive(archive)?;
+        self.accumulators.iter_mut().try_for_each(|accumulator| accumulator.archive(archive))?;
+        if archive.is_reading() {
+            for slot in self.sessions.open_slots() {
+                self.timers.add(self.sessions.bounds[slot as usize][1], self.sessions.ticket(slot));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<SessionOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        if counts {
+            self.output.rows += other.output.rows;
+            self.late.take_over(&other.late);
+        }
+        let moved = self.keys.take_over(&other.keys, wanted)?;
+        self.heads.resize(self.keys.len(), NONE);
+        self.tags.resize(self.keys.len(), 0);
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for (theirs, mine) in moved.from.into_iter().zip(moved.to) {
+            self.tags[mine as usize] = other.tags[theirs as usize];
+            let before = from.len();
+            from.extend(other.sessions.list(other.heads[theirs as usize]));
+            for &slot in from[before..].iter().rev() {
+                let [start, end] = other.sessions.bounds[slot as usize];
+                to.push(self.open(mine, start, end));
+            }
+            to[before..].reverse();
+        }
+        for (mine, theirs) in self.accumulators.iter_mut().zip(&other.accumulators) {
+            mine.take_over(&**theirs, &from, &to)?;
+        }
+        Ok(())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -1,5 +1,6 @@
 //! TUMBLE, HOP and CUMULATE: rows into slices, slices into windows.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
 use super::grids::grid_of;
@@ -8,11 +9,13 @@ use super::late::Late;
 use super::output::Output;
 use super::rows::{Chunk, Reader, local_times, split};
 use super::zone::Scale;
-use super::{Emit, WindowOperator};
+use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
+use crate::snapshot::Archive;
 use crate::state::Table;
+use crate::state::table::Shape;
 use crate::time::{Grid, Watermark};
 
 /// The operator of windows that share slices.
@@ -221,15 +224,30 @@ impl SliceOperator {
 }
 
 /// The table of a key, made if need be.
-fn entry<'t>(
-    tables: &'t mut BTreeMap<i64, Table>,
-    key: i64,
-    shape: &crate::state::table::Shape,
-) -> Result<&'t mut Table> {
+fn entry<'t>(tables: &'t mut BTreeMap<i64, Table>, key: i64, shape: &Shape) -> Result<&'t mut Table> {
     Ok(match tables.entry(key) {
         std::collections::btree_map::Entry::Occupied(table) => table.into_mut(),
         std::collections::btree_map::Entry::Vacant(place) => place.insert(Table::new(shape)?),
     })
+}
+
+/// Takes over the wanted keys of tables.
+fn take_over(
+    mine: &mut BTreeMap<i64, Table>,
+    theirs: &BTreeMap<i64, Table>,
+    shape: &Shape,
+    wanted: Wanted<'_>,
+) -> Result<()> {
+    for (&number, table) in theirs {
+        let mut taken = Table::new(shape)?;
+        let into = mine.get_mut(&number).unwrap_or(&mut taken);
+        into.take_over(table, wanted)?;
+        // A slice that has no keys would be looked at all the same.
+        if !taken.is_empty() {
+            mine.insert(number, taken);
+        }
+    }
+    Ok(())
 }
 
 /// Where the rows of a slice go.
@@ -321,5 +339,38 @@ impl WindowOperator for SliceOperator {
             Combination::Cumulate(running) => running.values().map(Table::bytes).sum(),
         };
         (self.slices.values().map(Table::bytes).sum::<usize>() + combined) as u64
+    }
+
+    /// What HOP puts together of slices is put together again.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.output.rows])?;
+        self.late.archive(archive)?;
+        let shape = &self.reader.shape;
+        archive.map(&mut self.slices, || Table::new(shape), |archive, table| table.archive(archive))?;
+        if let Combination::Cumulate(running) = &mut self.combination {
+            archive.map(running, || Table::new(shape), |archive, table| table.archive(archive))?;
+        }
+        self.last_keys = self.slices.last_key_value().map_or(0, |(_, table)| table.len());
+        Ok(())
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<SliceOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        if counts {
+            self.output.rows += other.output.rows;
+            self.late.take_over(&other.late);
+        }
+        let shape = &self.reader.shape;
+        take_over(&mut self.slices, &other.slices, shape, wanted)?;
+        match (&mut self.combination, &other.combination) {
+            (Combination::Cumulate(mine), Combination::Cumulate(theirs)) => take_over(mine, theirs, shape, wanted),
+            _ => Ok(()),
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

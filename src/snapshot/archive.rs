@@ -1,0 +1,189 @@
+//! What an operator names of its state, whichever way it goes.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use arrow::array::RecordBatch;
+
+use super::reader::StateReader;
+use super::writer::StateWriter;
+use crate::arena::{ArenaVec, Cells, Pod};
+use crate::error::{Error, Result};
+
+/// Takes the state that is named, or puts it back, piece by piece in the same order. What is put back goes into an
+/// operator that has just been made.
+pub struct Archive<'a>(Way<'a>);
+
+enum Way<'a> {
+    Write(&'a mut StateWriter),
+    Read(&'a mut StateReader),
+}
+
+impl<'a> Archive<'a> {
+    pub(super) fn writing(writer: &'a mut StateWriter) -> Self {
+        Archive(Way::Write(writer))
+    }
+    pub(super) fn reading(reader: &'a mut StateReader) -> Self {
+        Archive(Way::Read(reader))
+    }
+
+    /// State is put back: what is named has nothing yet.
+    pub fn is_reading(&self) -> bool {
+        matches!(self.0, Way::Read(_))
+    }
+
+    /// A column, of any length.
+    ///
+    /// # Errors
+    /// Internal if what was written is no such column.
+    pub fn cells(&mut self, cells: &mut dyn Cells) -> Result<()> {
+        match &mut self.0 {
+            Way::Write(writer) => writer.add(cells.width(), cells.bytes()),
+            Way::Read(reader) => {
+                let stored = reader.next(cells.width())?;
+                if !cells.set(stored) {
+                    return Err(Error::internal("state that is no whole number of cells"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers: a section for all that are named at once.
+    ///
+    /// # Errors
+    /// Internal if what was written are not so many.
+    pub fn numbers<T: Pod + Default, const N: usize>(&mut self, numbers: [&mut T; N]) -> Result<()> {
+        let mut cells: Vec<T> = numbers.iter().map(|number| **number).collect();
+        self.cells(&mut cells)?;
+        if cells.len() != N {
+            return Err(Error::internal(format!("{} numbers of state, not {N}", cells.len())));
+        }
+        numbers.into_iter().zip(cells).for_each(|(number, cell)| *number = cell);
+        Ok(())
+    }
+
+    /// How many there are of something.
+    ///
+    /// # Errors
+    /// As [`Archive::numbers`].
+    pub fn count(&mut self, count: &mut usize) -> Result<()> {
+        let mut number = *count as u64;
+        self.numbers([&mut number])?;
+        *count = number as usize;
+        Ok(())
+    }
+
+    /// A column that need not be there.
+    ///
+    /// # Errors
+    /// As [`Archive::cells`].
+    pub fn option<T: Pod>(&mut self, column: &mut Option<ArenaVec<T>>) -> Result<()> {
+        let mut there = u8::from(column.is_some());
+        self.numbers([&mut there])?;
+        if there == 0 { Ok(()) } else { self.cells(column.get_or_insert_with(ArenaVec::new)) }
+    }
+
+    /// A list whose items are `N` numbers each.
+    ///
+    /// # Errors
+    /// Internal if what was written is no such list.
+    pub fn list<T, C: Pod + Default, const N: usize>(
+        &mut self,
+        list: &mut Vec<T>,
+        to: impl Fn(&T) -> [C; N],
+        from: impl Fn([C; N]) -> T,
+    ) -> Result<()> {
+        let mut cells: Vec<C> = if self.is_reading() { Vec::new() } else { list.iter().flat_map(to).collect() };
+        self.cells(&mut cells)?;
+        if self.is_reading() {
+            let (items, left) = cells.as_chunks::<N>();
+            if !left.is_empty() {
+                return Err(Error::internal("a list of state that ends in the middle of an item"));
+            }
+            *list = items.iter().map(|item| from(*item)).collect();
+        }
+        Ok(())
+    }
+
+    /// State by number: the numbers, then what `each` names of every one. `new` makes an empty one.
+    ///
+    /// # Errors
+    /// Those of `new` and `each`.
+    pub fn map<T>(
+        &mut self,
+        map: &mut BTreeMap<i64, T>,
+        new: impl Fn() -> Result<T>,
+        mut each: impl FnMut(&mut Archive<'_>, &mut T) -> Result<()>,
+    ) -> Result<()> {
+        let mut numbers: Vec<i64> = map.keys().copied().collect();
+        self.cells(&mut numbers)?;
+        for number in numbers {
+            if self.is_reading() {
+                map.insert(number, new()?);
+            }
+            if let Some(value) = map.get_mut(&number) {
+                each(self, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whole rows, as an Arrow stream of their own.
+    ///
+    /// # Errors
+    /// Internal if what was written are no rows.
+    pub fn rows(&mut self, batches: &mut Vec<RecordBatch>) -> Result<()> {
+        let mut bytes = Vec::new();
+        if let (false, Some(first)) = (self.is_reading(), batches.first()) {
+            let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut bytes, &first.schema())?;
+            for batch in batches.iter() {
+                writer.write(batch)?;
+            }
+            writer.finish()?;
+        }
+        self.cells(&mut bytes)?;
+        if self.is_reading() && !bytes.is_empty() {
+            let reader = arrow::ipc::reader::StreamReader::try_new(Cursor::new(bytes), None)?;
+            *batches = reader.collect::<std::result::Result<_, _>>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Byte strings of any length.
+#[derive(Debug, Clone, Default)]
+pub struct ByteLists {
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl ByteLists {
+    pub fn of<'a>(lists: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut all = ByteLists::default();
+        for list in lists {
+            all.bytes.extend_from_slice(list);
+            all.ends.push(all.bytes.len() as u64);
+        }
+        all
+    }
+
+    /// # Errors
+    /// Internal if what was written are no byte strings.
+    pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.ends)?;
+        archive.cells(&mut self.bytes)?;
+        let within = self.ends.last().copied().unwrap_or(0) == self.bytes.len() as u64;
+        if within && self.ends.is_sorted() { Ok(()) } else { Err(Error::internal("state that is no byte strings")) }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start as usize..end as usize])
+    }
+
+    /// Of all of them.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}

@@ -1,0 +1,173 @@
+//! Where checkpoints lie: `ROOT/RUN/chk-N/`, as Flink has them.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::manifest::{Manifest, StateFileEntry};
+use super::reader::StateFile;
+use super::writer::StateWriter;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The manifest's name, which is Flink's.
+pub const METADATA: &str = "_metadata";
+const PREFIX: &str = "chk-";
+/// Text on its way into a file of state is written in pieces of this size.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// The checkpoints of one run of a job.
+#[derive(Debug, Clone)]
+pub struct CheckpointFolder {
+    folder: PathBuf,
+}
+
+/// A checkpoint that is not complete.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    folder: PathBuf,
+    checkpoint: u64,
+}
+
+impl CheckpointFolder {
+    /// For the run called `run`, below a folder that several jobs may share.
+    pub fn new(root: &Path, run: &str) -> Self {
+        CheckpointFolder { folder: root.join(run) }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Begins a checkpoint.
+    ///
+    /// # Errors
+    /// Io, with the folder that cannot be made.
+    pub fn begin(&self, checkpoint: u64) -> Result<Pending> {
+        let folder = self.folder.join(format!("{PREFIX}{checkpoint}"));
+        fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
+        Ok(Pending { folder, checkpoint })
+    }
+
+    /// Removes what belongs to checkpoints before `first`. What cannot be removed stays: it does no harm.
+    pub fn forget_before(&self, first: u64) {
+        for (number, folder) in numbered(&self.folder) {
+            if number < first {
+                remove(&folder);
+            }
+        }
+    }
+
+    /// Removes all of the run.
+    pub fn forget(&self) {
+        self.forget_before(u64::MAX);
+        // Only where it is empty.
+        let _ = fs::remove_dir(&self.folder);
+    }
+
+    /// The complete checkpoints of all runs below `root`, the newest first: their folders and manifests, or why a
+    /// manifest cannot be read.
+    ///
+    /// # Errors
+    /// Io, with the folder that cannot be read.
+    pub fn all(root: &Path) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        let runs = fs::read_dir(root).map_err(|error| Error::io("read", root.display(), error))?;
+        let runs = runs.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        let mut found: Vec<(PathBuf, Result<Manifest>)> = Vec::new();
+        for (_, folder) in runs.flat_map(|run| numbered(&run)) {
+            let metadata = folder.join(METADATA);
+            if metadata.is_file() {
+                found.push((folder, Manifest::read(&metadata)));
+            }
+        }
+        // Damaged ones by the time of their file.
+        let time = |(folder, manifest): &(PathBuf, Result<Manifest>)| match manifest {
+            Ok(manifest) => manifest.created_ms,
+            Err(_) => written_ms(&folder.join(METADATA)),
+        };
+        found.sort_by_key(|found| std::cmp::Reverse(time(found)));
+        Ok(found)
+    }
+}
+
+fn written_ms(path: &Path) -> i64 {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+    let since = modified.ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.map_or(i64::MIN, |since| since.as_millis() as i64)
+}
+
+/// The folders of checkpoints in the folder of a run, with their numbers.
+fn numbered(run: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(run).into_iter().flatten().filter_map(|entry| entry.ok());
+    let number = |name: &str| name.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
+    entries.filter_map(|entry| Some((number(&entry.file_name().to_string_lossy())?, entry.path()))).collect()
+}
+
+/// Removes a checkpoint: first what makes it one.
+fn remove(folder: &Path) {
+    let _ = fs::remove_file(folder.join(METADATA));
+    let _ = fs::remove_dir_all(folder);
+}
+
+impl Pending {
+    /// Writes the state of one shard. From any thread, several at a time.
+    ///
+    /// # Errors
+    /// Io, with the file. A file whose bytes may not have reached the disk is never trusted: the checkpoint fails.
+    pub fn write_state(&self, state: &StateWriter, (shard, shards): (usize, usize)) -> Result<StateFileEntry> {
+        let name = format!("shard-{shard}-of-{shards}.state");
+        let path = self.folder.join(&name);
+        let failed = |error| Error::io("write", path.display(), error);
+        let file = File::create(&path).map_err(failed)?;
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let written = state.write(self.checkpoint, (shard, shards), &mut out).map_err(failed)?;
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.sync_all().map_err(failed)?;
+        Ok(StateFileEntry { name, bytes: written.bytes, hash: written.hash })
+    }
+
+    /// Makes the checkpoint complete.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn publish(&self, manifest: &Manifest) -> Result<()> {
+        let (hidden, path) = (self.folder.join("_metadata.inprogress"), self.folder.join(METADATA));
+        let failed = |error| Error::io("write", path.display(), error);
+        let mut file = File::create(&hidden).map_err(failed)?;
+        file.write_all(&manifest.to_bytes()?).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        sync_folder(&self.folder)?;
+        fs::rename(&hidden, &path).map_err(failed)?;
+        sync_folder(&self.folder)?;
+        // The run's own folder and the folder of all runs may be new.
+        self.folder.ancestors().skip(1).take(2).try_for_each(sync_folder)
+    }
+
+    /// Removes what there is of it.
+    pub fn abandon(&self) {
+        remove(&self.folder);
+    }
+}
+
+fn sync_folder(folder: &Path) -> Result<()> {
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| Error::io("write", folder.display(), error))
+}
+
+impl Manifest {
+    /// Opens the files of state of the checkpoint in `folder` and checks every byte of them.
+    ///
+    /// # Errors
+    /// Io, or Data with the file and the place.
+    pub fn open_state(&self, folder: &Path) -> Result<Vec<StateFile>> {
+        let open = |entry: &StateFileEntry| {
+            let path = folder.join(&entry.name);
+            let file = StateFile::open(&path)?;
+            if file.hash != entry.hash || file.checkpoint != self.checkpoint {
+                let message = format!("damaged: it is not the file that {METADATA} names");
+                return Err(Error::new(ErrorKind::Data, message).in_file(&path.display().to_string()));
+            }
+            Ok(file)
+        };
+        self.files.iter().map(open).collect()
+    }
+}

@@ -1,0 +1,187 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+
+use super::*;
+use crate::arena::ArenaVec;
+use crate::error::Result;
+
+/// State of every kind.
+#[derive(Default)]
+struct State {
+    column: ArenaVec<u64>,
+    numbers: (i64, i64),
+    pairs: Vec<(u32, bool)>,
+    slices: BTreeMap<i64, ArenaVec<u32>>,
+    rows: Vec<RecordBatch>,
+}
+
+impl State {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.column)?;
+        archive.numbers([&mut self.numbers.0, &mut self.numbers.1])?;
+        archive.list(&mut self.pairs, |&(a, b)| [a, u32::from(b)], |[a, b]| (a, b != 0))?;
+        archive.map(&mut self.slices, || Ok(ArenaVec::new()), |archive, slice| archive.cells(slice))?;
+        archive.rows(&mut self.rows)
+    }
+}
+
+fn batch() -> RecordBatch {
+    let fields = vec![Field::new("k", DataType::Utf8, true), Field::new("v", DataType::Int64, true)];
+    let columns: Vec<arrow::array::ArrayRef> =
+        vec![Arc::new(StringArray::from(vec![Some("é"), None])), Arc::new(Int64Array::from(vec![None, Some(7)]))];
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+}
+
+fn state() -> State {
+    let mut state = State {
+        numbers: (-5, i64::MAX),
+        pairs: vec![(3, true), (9, false)],
+        rows: vec![batch(), batch()],
+        ..State::default()
+    };
+    (0..20_000).for_each(|cell| state.column.push(cell * 3));
+    for slice in [-60_000, 0, 60_000] {
+        let mut cells = ArenaVec::new();
+        cells.extend_from_slice(&[1, 2, slice as u32]);
+        state.slices.insert(slice, cells);
+    }
+    state
+}
+
+fn written(folder: &Path) -> StateFileEntry {
+    let (mut first, mut second) = (state(), State::default());
+    let mut writer = StateWriter::default();
+    first.archive(&mut writer.stage(0)).unwrap();
+    second.archive(&mut writer.stage(2)).unwrap();
+    let pending = CheckpointFolder::new(folder, "run").begin(7).unwrap();
+    pending.write_state(&writer, (1, 4)).unwrap()
+}
+
+fn manifest(files: Vec<StateFileEntry>) -> Manifest {
+    Manifest {
+        checkpoint: 7,
+        created_ms: 1_700_000_000_000,
+        release: "0.1.0".into(),
+        script: "job.sql".into(),
+        statement: 2,
+        key_groups: 128,
+        shards: 4,
+        block_bytes: 1 << 20,
+        stages: Vec::new(),
+        splits: Vec::new(),
+        sinks: Vec::new(),
+        counts: Counts { totals: vec![1, 2], written: vec![3] },
+        files,
+    }
+}
+
+#[test]
+fn state_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = written(folder.path());
+    let path = folder.path().join("run/chk-7").join(&entry.name);
+    assert_eq!(fs::metadata(&path).unwrap().len(), entry.bytes);
+    let file = StateFile::open(&path).unwrap();
+    assert_eq!((file.checkpoint, file.shard, file.shards, file.hash), (7, 1, 4, entry.hash));
+    let mut reader = file.into_reader();
+    let (mut first, mut none) = (State::default(), State::default());
+    first.archive(&mut reader.stage(0)).unwrap();
+    reader.end_stage().unwrap();
+    assert!(none.archive(&mut reader.stage(1)).is_err());
+    none.archive(&mut reader.stage(2)).unwrap();
+    reader.end_stage().unwrap();
+    let whole = state();
+    assert_eq!(first.column.as_slice(), whole.column.as_slice());
+    assert_eq!((first.numbers, first.pairs, first.rows), (whole.numbers, whole.pairs, whole.rows));
+    assert!(
+        first.slices.iter().map(|(k, v)| (k, v.as_slice())).eq(whole.slices.iter().map(|(k, v)| (k, v.as_slice())))
+    );
+    assert!(none.column.is_empty() && none.rows.is_empty());
+}
+
+#[test]
+fn state_that_is_not_asked_for_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = written(folder.path());
+    let mut reader = StateFile::open(&folder.path().join("run/chk-7").join(&entry.name)).unwrap().into_reader();
+    reader.stage(0).cells(&mut ArenaVec::<u64>::new()).unwrap();
+    assert!(reader.end_stage().is_err());
+    assert!(reader.stage(2).cells(&mut ArenaVec::<u32>::new()).is_err());
+}
+
+/// Every way in which `change` may spoil a file is noticed, and nothing panics.
+fn spoil(bytes: &[u8], open: &dyn Fn(&[u8]) -> Result<()>) {
+    open(bytes).unwrap();
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let mut spoilt = bytes.to_vec();
+    for hundredth in 0..100 {
+        let at = bytes.len() * hundredth / 100;
+        assert!(open(&bytes[..at]).is_err(), "cut off at byte {at}");
+        spoilt[at] ^= 1 << random(8);
+        assert!(open(&spoilt).is_err(), "a bit of byte {at}");
+        spoilt[at] = bytes[at];
+    }
+    for _ in 0..2_000 {
+        let (at, length) = (random(bytes.len()), 1 + random(70));
+        let end = (at + length).min(bytes.len());
+        spoilt[at..end].iter_mut().for_each(|byte| *byte = byte.wrapping_add(1 + random(255) as u8));
+        assert!(open(&spoilt).is_err(), "bytes {at} to {end}");
+        spoilt[at..end].copy_from_slice(&bytes[at..end]);
+    }
+    let longer = [bytes, &[0; 64]].concat();
+    assert!(open(&longer).is_err());
+}
+
+#[test]
+fn damaged_state_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = written(folder.path());
+    let bytes = fs::read(folder.path().join("run/chk-7").join(&entry.name)).unwrap();
+    let path = folder.path().join("spoilt");
+    spoil(&bytes, &|bytes| {
+        fs::write(&path, bytes).unwrap();
+        StateFile::open(&path).map(drop).inspect_err(|error| {
+            assert!(error.to_string().contains("spoilt"), "{error}");
+        })
+    });
+}
+
+#[test]
+fn a_damaged_manifest_is_noticed() {
+    let bytes = manifest(Vec::new()).to_bytes().unwrap();
+    assert_eq!(Manifest::from_bytes(&bytes).unwrap(), manifest(Vec::new()));
+    spoil(&bytes, &|bytes| Manifest::from_bytes(bytes).map(drop));
+}
+
+#[test]
+fn only_checkpoints_with_a_manifest_are_found() {
+    let root = tempfile::tempdir().unwrap();
+    let entry = written(root.path());
+    assert!(CheckpointFolder::all(root.path()).unwrap().is_empty());
+    let run = CheckpointFolder::new(root.path(), "run");
+    let pending = run.begin(7).unwrap();
+    pending.publish(&manifest(vec![entry])).unwrap();
+    let later = CheckpointFolder::new(root.path(), "other").begin(1).unwrap();
+    later.publish(&Manifest { checkpoint: 1, created_ms: i64::MAX, ..manifest(Vec::new()) }).unwrap();
+    let all = CheckpointFolder::all(root.path()).unwrap();
+    let found: Vec<u64> = all.iter().map(|(_, manifest)| manifest.as_ref().unwrap().checkpoint).collect();
+    assert_eq!(found, [1, 7]);
+    let (folder, manifest) = &all[1];
+    let manifest = manifest.as_ref().unwrap();
+    assert_eq!(manifest.open_state(folder).unwrap().len(), 1);
+    fs::copy(folder.join(METADATA), folder.join(&manifest.files[0].name)).unwrap();
+    assert!(manifest.open_state(folder).is_err());
+    run.forget_before(8);
+    assert_eq!(CheckpointFolder::all(root.path()).unwrap().len(), 1);
+}
