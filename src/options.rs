@@ -85,8 +85,26 @@ pub struct Config {
     pub quarantine: Option<Quarantine>,
     /// Where late rows are written down.
     pub late_rows: Option<LateRows>,
+    pub checkpoints: Checkpoints,
     /// Options that were accepted but mean nothing on one machine.
     pub ignored: Vec<String>,
+}
+
+/// When checkpoints are taken, and where they lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoints {
+    /// `execution.checkpointing.interval` in milliseconds; none: no checkpoints are taken.
+    pub interval_ms: Option<u64>,
+    /// `execution.checkpointing.dir`, or as it was called before, `state.checkpoints.dir`: a path.
+    pub folder: Option<String>,
+    /// `execution.checkpointing.num-retained`: complete ones that are kept, at least 1.
+    pub retained: u64,
+}
+
+impl Default for Checkpoints {
+    fn default() -> Self {
+        Checkpoints { interval_ms: None, folder: None, retained: 1 }
+    }
 }
 
 /// The file for records that cannot be read and rows without an event time.
@@ -117,6 +135,7 @@ impl Default for Config {
             time_zone: "UTC".to_string(),
             quarantine: None,
             late_rows: None,
+            checkpoints: Checkpoints::default(),
             ignored: Vec::new(),
         }
     }

@@ -1,9 +1,11 @@
 //! Runs a whole Flink SQL script: the public door for the binary, the harness and programs.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::job::{self, JobSummary, Report, RunOptions};
+use crate::format::local_path;
+use crate::job::{self, Checkpoint, JobSummary, Origin, Report, RestoreFrom, RunOptions};
 use crate::sql::{self, Action, ScriptOptions, Statement};
 
 /// What the jobs of a script came to, in script order.
@@ -35,12 +37,57 @@ pub fn run_script(
     check_files(&script.statements, &mut claims).map_err(|error| error.in_file(&options.file))?;
     let mut begun = BTreeSet::new();
     script.statements.iter_mut().for_each(|statement| share_asides(statement, &mut begun));
+    let mut checkpoint = restored(&script.statements, (options, run), report)?;
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
         let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
-        summary.jobs.extend(carry_out(statement, run, report, placed)?);
+        let mut origin = Origin { script: options.file.clone(), statement: statement.number, checkpoint: None };
+        if let Some(from) = &checkpoint
+            && statement.plan().is_some()
+        {
+            if from.manifest.statement > statement.number as u64 {
+                report.notice(&format!("statement {} was done before the checkpoint was taken", statement.number));
+                continue;
+            }
+            origin.checkpoint = checkpoint.take();
+        }
+        summary.jobs.extend(carry_out(statement, (run, &origin), report, placed)?);
     }
     Ok(summary)
+}
+
+/// The checkpoint that the script is to go on from.
+fn restored(
+    statements: &[Statement],
+    (options, run): (&ScriptOptions, &RunOptions),
+    report: &mut dyn Report,
+) -> Result<Option<Checkpoint>> {
+    let Some(from) = &run.restore else { return Ok(None) };
+    let checkpoint = match from {
+        RestoreFrom::Path(path) => Checkpoint::at(path)?,
+        RestoreFrom::Latest => {
+            let folder = statements.iter().find_map(|statement| statement.plan()?.config.checkpoints.folder.as_ref());
+            let folder = folder.ok_or_else(|| {
+                Error::usage("--restore latest needs to know where checkpoints are")
+                    .help("SET 'execution.checkpointing.dir' in the script, or name the checkpoint: --restore PATH")
+            })?;
+            let root = Path::new(local_path(folder)?);
+            Checkpoint::latest(root, &options.file, &mut |error| report.warning(&format!("passed over: {error}")))?
+        }
+    };
+    let ours =
+        |statement: &&Statement| statement.number as u64 == checkpoint.manifest.statement && statement.plan().is_some();
+    if !statements.iter().any(|statement| ours(&statement)) {
+        let (folder, statement) = (checkpoint.folder.display(), checkpoint.manifest.statement);
+        return Err(Error::usage(format!(
+            "{folder} is of another script: its job was statement {statement}, which is none of this script's"
+        ))
+        .help("restore it with the script as it was, or run this one from its beginning, without --restore"));
+    }
+    let written = jiff::Timestamp::from_millisecond(checkpoint.manifest.created_ms);
+    let written = written.map(|time| format!("{time:.0}")).unwrap_or_default();
+    report.notice(&format!("goes on from {}, of {written}", checkpoint.folder.display()));
+    Ok(Some(checkpoint))
 }
 
 /// Runs statements as a session comes to them.
@@ -69,14 +116,14 @@ impl SessionRunner {
         self.claims.forget_files();
         check_files(std::slice::from_ref(&statement), &mut self.claims)?;
         share_asides(&mut statement, &mut self.asides);
-        carry_out(&statement, run, report, |error| error)
+        carry_out(&statement, (run, &Origin::default()), report, |error| error)
     }
 }
 
 /// Runs a statement. `placed`: says of an error of its job where it is.
 fn carry_out(
     statement: &Statement,
-    run: &RunOptions,
+    (run, origin): (&RunOptions, &Origin),
     report: &mut dyn Report,
     placed: impl Fn(Error) -> Error,
 ) -> Result<Option<JobSummary>> {
@@ -86,7 +133,7 @@ fn carry_out(
         Action::Insert(plan) | Action::Select { plan, .. } => plan,
     };
     report.statement_begins(plan)?;
-    let job = job::run(plan, run, report).map_err(placed)?;
+    let job = job::run_from(plan, run, origin, report).map_err(placed)?;
     report.statement_ends(&job)?;
     job.warnings.iter().for_each(|warning| report.warning(warning));
     Ok(Some(job))

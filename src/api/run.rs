@@ -95,7 +95,8 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
     let branches = splits.iter().map(|(branch, _)| *branch).collect();
     let layout = Arc::new(Layout::new(&found, graph.stages.len(), graph.branches.len(), branches));
     let extents = asked.iter().map(|(extent, ..)| *extent).collect();
-    let course = Course { layout, extents, start: WatermarkStart::DataStream, order };
+    let start = WatermarkStart::DataStream;
+    let course = Course { layout, extents, start, order, place: None, cut_every: None };
     let options = RunOptions { shards, ..settings.options.clone() };
     let sinks = std::mem::take(&mut graph.sinks);
     let mut ordered = Ordered { sinks, waiting: BTreeMap::new(), outcomes: Vec::new(), started, watcher };

@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use clap::{Args, ValueEnum};
 use transom::error::{Error, Result};
 use transom::io::uring::Executor;
-use transom::job::{JobSummary, Report, RunOptions, Snapshot};
+use transom::job::{JobSummary, Report, RestoreFrom, RunOptions, Snapshot};
 use transom::plan::{JobPlan, SinkSpec};
 use transom::runner::run_script;
 use transom::types::Schema;
@@ -44,6 +44,9 @@ pub struct RunFlags {
     /// Put records that cannot be read, and rows without an event time, into FILE instead of failing
     #[arg(long, value_name = "FILE")]
     quarantine: Option<String>,
+    /// Go on from a checkpoint: the latest of this script, or the one in a folder chk-N
+    #[arg(long, value_name = "latest|PATH")]
+    restore: Option<String>,
     /// What shards run on
     #[arg(long, value_enum, default_value_t = ExecutorArg::Auto)]
     executor: ExecutorArg,
@@ -82,6 +85,11 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
             ExecutorArg::Threads => Executor::Threads,
         },
         cancel,
+        restore: args.restore.as_ref().map(|from| match from.as_str() {
+            "latest" => RestoreFrom::Latest,
+            path => RestoreFrom::Path(path.into()),
+        }),
+        checkpoint_blocks: None,
     };
     let shows_progress = !args.quiet && std::io::stderr().is_terminal();
     let mut report = Terminal {

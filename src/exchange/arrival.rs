@@ -83,6 +83,11 @@ impl Log {
         }
     }
 
+    /// `logged`: by split, its blocks that have had their turn.
+    pub fn resume(&mut self, logged: Vec<usize>) {
+        self.appending.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).logged = logged;
+    }
+
     fn slot(&self, place: u64) -> &Slot {
         &self.slots[(place % self.slots.len() as u64) as usize]
     }

@@ -10,6 +10,7 @@ use crossbeam::utils::CachePadded;
 
 use super::Order;
 use super::arrival::{Arrived, Growing, Log, Stamp};
+use super::sequence::Position;
 use crate::source::{Extent, Transition};
 
 /// Bits for one state in a packed transition.
@@ -24,6 +25,8 @@ struct Told {
     /// Of the block of `watermark_of`, or told of no block at all.
     second: AtomicI64,
     watermark: AtomicI64,
+    /// The last cut that was asked for when the watermark was told.
+    cut: AtomicU64,
     watermark_of: AtomicU64,
 }
 
@@ -33,6 +36,7 @@ impl Told {
             transition: AtomicU64::new(0),
             second: AtomicI64::new(i64::MIN),
             watermark: AtomicI64::new(0),
+            cut: AtomicU64::new(0),
             watermark_of: AtomicU64::new(0),
         }
     }
@@ -58,6 +62,10 @@ pub struct Progress {
     claimed: CachePadded<AtomicU64>,
     /// Per shard: how many blocks of the order it has wholly processed.
     completed: Vec<CachePadded<AtomicU64>>,
+    /// The last cut that was asked for; cuts are counted from 1.
+    cut: AtomicU64,
+    /// Cuts come by themselves, each after so many blocks.
+    cut_every: Option<u64>,
     stop: AtomicBool,
     in_flight: u64,
     /// Of the order of arrival.
@@ -81,9 +89,43 @@ impl Progress {
             splits: extents.iter().map(split).collect(),
             claimed: CachePadded::new(AtomicU64::new(0)),
             completed: (0..shards).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
+            cut: AtomicU64::new(0),
+            cut_every: None,
             stop: AtomicBool::new(false),
             in_flight: in_flight as u64,
             log: (order == Order::Arrival).then(|| Log::new(extents.len(), in_flight)),
+        }
+    }
+
+    /// Goes on behind the blocks that have had their turn.
+    pub fn resume(mut self, position: &Position) -> Self {
+        for (split, at) in self.splits.iter_mut().zip(&position.splits) {
+            split.next = CachePadded::new(AtomicUsize::new(at.next_block));
+        }
+        if let Some(log) = &mut self.log {
+            log.resume(position.splits.iter().map(|at| at.next_block).collect());
+        }
+        self
+    }
+
+    /// Cuts come by themselves, each after so many blocks.
+    pub fn cut_every(mut self, blocks: Option<u64>) -> Self {
+        self.cut_every = blocks.map(|blocks| blocks.max(1));
+        self
+    }
+
+    /// Asks for a cut of the order: behind the next block whose watermark is told from now on. Cuts are numbered
+    /// from 1, ascending.
+    pub fn request_cut(&self, number: u64) {
+        self.cut.fetch_max(number, Ordering::Relaxed);
+    }
+
+    /// The cut that was asked for when the watermark of a block was told, which is known by then; `turns`: the place of
+    /// the block in the order.
+    pub(super) fn cut(&self, split: usize, block: usize, turns: u64) -> u64 {
+        match self.cut_every {
+            Some(blocks) => turns / blocks,
+            None => self.splits[split].told(block).cut.load(Ordering::Relaxed),
         }
     }
 
@@ -178,6 +220,7 @@ impl Progress {
     pub fn publish_watermark(&self, split: usize, block: usize, watermark: i64) {
         let told = self.splits[split].told(block);
         told.watermark.store(watermark, Ordering::Relaxed);
+        told.cut.store(self.cut.load(Ordering::Relaxed), Ordering::Relaxed);
         told.watermark_of.store(block as u64 + 1, Ordering::Release);
     }
 

@@ -43,6 +43,27 @@ pub struct Origin {
     pub second: Watermark,
 }
 
+/// How far the order has come: what another sequencer can go on from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Position {
+    pub splits: Vec<SplitPosition>,
+}
+
+/// How far a split has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SplitPosition {
+    /// Blocks that have had their turn.
+    pub next_block: usize,
+    /// The state in which the next one begins.
+    pub state: u8,
+    /// The block from which its watermark comes.
+    pub origin: Origin,
+    /// The highest values of its watermark expression.
+    pub peaks: Peaks,
+    /// It holds nobody back until its next block.
+    pub idle: bool,
+}
+
 /// One shard's copy of the order.
 #[derive(Debug, Clone)]
 pub struct Sequencer {
@@ -62,6 +83,8 @@ pub struct Sequencer {
     /// By split: holds nobody back until its next block.
     idle: Vec<bool>,
     turned: Turned,
+    /// The last cut.
+    cut: u64,
 }
 
 /// What the last block did to its split.
@@ -93,7 +116,46 @@ impl Sequencer {
             peaks: vec![Peaks::at(first); splits],
             idle: vec![false; splits],
             turned: Turned::default(),
+            cut: 0,
         }
+    }
+
+    /// As [`Sequencer::new`], behind the blocks that have had their turn before. Places in the order are counted anew.
+    pub fn resume(progress: &Progress, start: WatermarkStart, position: &Position) -> Self {
+        let mut sequencer = Self::new(progress, start);
+        sequencer.turns.clear();
+        for (split, at) in position.splits.iter().enumerate() {
+            sequencer.next_block[split] = at.next_block;
+            sequencer.states[split] = at.state;
+            sequencer.origins[split] = at.origin;
+            sequencer.peaks[split] = at.peaks;
+            sequencer.idle[split] = at.idle;
+            if sequencer.is_active(split) {
+                sequencer.turns.insert((at.peaks.first, split));
+            }
+        }
+        sequencer
+    }
+
+    /// Behind the last block.
+    pub fn position(&self) -> Position {
+        let split = |split: usize| SplitPosition {
+            next_block: self.next_block[split],
+            state: self.states[split],
+            origin: self.origins[split],
+            peaks: self.peaks[split],
+            idle: self.idle[split],
+        };
+        Position { splits: (0..self.next_block.len()).map(split).collect() }
+    }
+
+    /// The cut that comes behind the block that this shard has just moved past, if there is one: the same on all shards.
+    pub fn take_cut(&mut self, progress: &Progress, step: &Step) -> Option<u64> {
+        let asked = progress.cut(step.split, step.block, self.seq);
+        (asked > self.cut).then(|| {
+            self.cut = asked;
+            asked
+        })
     }
 
     /// The block whose turn it is; None when all blocks have had theirs, and while it is not known yet.
@@ -237,6 +299,58 @@ mod tests {
         progress.publish_watermark(0, 0, -7);
         assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
         assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MIN);
+    }
+
+    #[test]
+    fn a_sequencer_goes_on_where_another_stood() {
+        let told = |progress: &Progress| {
+            for (split, block, watermark) in [(0, 0, 50), (0, 1, 60), (1, 0, 20), (1, 1, 55)] {
+                progress.publish_watermark(split, block, watermark);
+                progress.publish_second(split, block, watermark - 1);
+            }
+        };
+        let progress = Progress::new(&[Extent::whole(2); 2], 1, 10, Order::LowestWatermark);
+        told(&progress);
+        let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
+        for _ in 0..4 {
+            let position = sequencer.position();
+            let second = Progress::new(&[Extent::whole(2); 2], 1, 10, Order::LowestWatermark).resume(&position);
+            told(&second);
+            let mut resumed = Sequencer::resume(&second, WatermarkStart::Sql, &position);
+            let mut whole = sequencer.clone();
+            loop {
+                let (a, b) = (whole.advance(&progress), resumed.advance(&second));
+                assert_eq!(a.map(|step| Step { seq: 0, ..step }), b.map(|step| Step { seq: 0, ..step }));
+                assert_eq!(whole.position(), resumed.position());
+                if a.is_none() {
+                    break;
+                }
+            }
+            sequencer.advance(&progress);
+        }
+    }
+
+    #[test]
+    fn all_copies_of_the_order_see_a_cut_behind_the_same_block() {
+        let progress = Progress::new(&[Extent::whole(4)], 1, 10, Order::LowestWatermark);
+        // Told out of order: block 2 before, block 1 after the second cut was asked for.
+        progress.publish_watermark(0, 0, 1);
+        progress.request_cut(1);
+        progress.publish_watermark(0, 2, 3);
+        progress.request_cut(2);
+        progress.publish_watermark(0, 1, 2);
+        progress.publish_watermark(0, 3, 4);
+        let mut copy = Sequencer::new(&progress, WatermarkStart::Sql);
+        let mut cuts = Vec::new();
+        while let Some(step) = copy.advance(&progress) {
+            cuts.push(copy.take_cut(&progress, &step));
+        }
+        assert_eq!(cuts, [None, Some(2), None, None]);
+        let progress = Progress::new(&[Extent::whole(4)], 1, 10, Order::LowestWatermark).cut_every(Some(2));
+        (0..4).for_each(|block| progress.publish_watermark(0, block, 0));
+        let mut copy = Sequencer::new(&progress, WatermarkStart::Sql);
+        let steps = std::iter::from_fn(|| copy.advance(&progress).map(|step| copy.take_cut(&progress, &step)));
+        assert_eq!(steps.collect::<Vec<_>>(), [None, Some(1), None, Some(2)]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::exchange::progress::Progress;
 use crate::exchange::{Order, mesh};
 use crate::io::uring::{self, Executor};
 use crate::limits;
-use crate::shard::{Dataflow, Layout, Shard, ShardParts, Work};
+use crate::shard::{Dataflow, Layout, Place, Shard, ShardParts, Work};
 use crate::source::{Extent, Wake};
 use crate::time::WatermarkStart;
 
@@ -87,6 +87,19 @@ pub trait Listener<S, O> {
     /// # Errors
     /// Stops the job.
     fn look(&mut self) -> Result<()>;
+    /// How long until the next cut is to be asked for; none: no cut is. Asked for after each of the other calls.
+    fn next_cut(&mut self) -> Option<NextCut> {
+        None
+    }
+}
+
+/// What a listener wants of cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextCut {
+    /// This one, now.
+    Now(u64),
+    /// Ask again after that.
+    In(Duration),
 }
 
 /// What the shards of a job have in common.
@@ -97,6 +110,10 @@ pub struct Course {
     /// Of the watermark of each split.
     pub start: WatermarkStart,
     pub order: Order,
+    /// Where the job goes on; none: it begins.
+    pub place: Option<Arc<Place>>,
+    /// Cuts come by themselves, each after so many blocks.
+    pub cut_every: Option<u64>,
 }
 
 /// Runs one shard for each of `flows`, which are built on the threads of their shards, until all have ended. `begin`
@@ -117,15 +134,20 @@ where
     B: FnOnce() -> Result<F> + Send + 'static,
     S: Send + 'static,
 {
-    let Course { layout, extents, start, order } = course;
+    let Course { layout, extents, start, order, place, cut_every } = course;
     let Events { sender, inbox } = events;
     let shards = flows.len();
     let in_flight = shards * limits::BLOCKS_IN_FLIGHT_PER_SHARD;
-    let progress = Arc::new(Progress::new(&extents, shards, in_flight, order));
+    let progress = Progress::new(&extents, shards, in_flight, order).cut_every(cut_every);
+    let progress = Arc::new(match &place {
+        Some(place) => progress.resume(&place.position),
+        None => progress,
+    });
     let endpoints = mesh::endpoints(shards, limits::QUEUE_MESSAGES);
     begin(&endpoints[0].waker().into());
     let body = |(build, endpoint): (B, _)| {
-        let parts = ShardParts { layout: layout.clone(), progress: progress.clone(), start, endpoint };
+        let parts =
+            ShardParts { layout: layout.clone(), progress: progress.clone(), start, place: place.clone(), endpoint };
         let sender = sender.clone();
         move || {
             let run = std::panic::AssertUnwindSafe(|| run_shard(parts, build));
@@ -207,7 +229,15 @@ fn watch<S, O>(
     loop {
         // Read before the channel is: what these blocks gave is in the channel by now.
         let complete = progress.completed_by_all();
-        let first = match inbox.recv_timeout(interval) {
+        let patience = match listener.next_cut() {
+            None => interval,
+            Some(NextCut::In(left)) => interval.min(left),
+            Some(NextCut::Now(number)) => {
+                progress.request_cut(number);
+                interval
+            }
+        };
+        let first = match inbox.recv_timeout(patience) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
@@ -371,7 +401,14 @@ mod tests {
             }
         });
         let begin = |wake: &Wake| *channel.wake.lock().unwrap() = Some(wake.clone());
-        let course = Course { layout, extents: vec![extent], start: WatermarkStart::DataStream, order: Order::Arrival };
+        let course = Course {
+            layout,
+            extents: vec![extent],
+            start: WatermarkStart::DataStream,
+            order: Order::Arrival,
+            place: None,
+            cut_every: None,
+        };
         let mut listening = Listening::default();
         let result = drive(course, &RunOptions::default(), flows, begin, events, &mut listening);
         thread.join().unwrap();

@@ -1,15 +1,18 @@
 //! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
 
+mod checkpoint;
 pub mod drive;
 mod late;
 mod lines;
 mod output;
 mod overlap;
 mod quarantine;
+mod restore;
 mod summary;
 mod warnings;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -26,14 +29,19 @@ use crate::shard::columns::findings::Findings;
 use crate::shard::columns::late::{Late, LateBlock, LateOutput};
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, Output};
+use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, CutOutput, Output, Saved};
+use crate::shard::{Cut, Place};
+use crate::snapshot::{CheckpointFolder, Counts};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
-use drive::{Course, Events, Listener};
+use checkpoint::Coordinator;
+pub use checkpoint::{Completed, Schedule};
+use drive::{Course, Events, Listener, NextCut};
 use late::Ledger;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
+pub use restore::Checkpoint;
 pub use summary::JobSummary;
 use warnings::Ended;
 
@@ -47,6 +55,20 @@ pub struct RunOptions {
     pub executor: Executor,
     /// Set to true by whoever wants the job to end.
     pub cancel: Arc<AtomicBool>,
+    /// Takes a checkpoint after each so many blocks of input, whatever the clock says: for tests, which want to know
+    /// where checkpoints are.
+    pub checkpoint_blocks: Option<u64>,
+    /// Where a script goes on; none: it begins.
+    pub restore: Option<RestoreFrom>,
+}
+
+/// A checkpoint, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreFrom {
+    /// The newest of the script.
+    Latest,
+    /// The one in this folder.
+    Path(PathBuf),
 }
 
 impl Default for RunOptions {
@@ -57,8 +79,21 @@ impl Default for RunOptions {
             block_bytes: limits::BLOCK_BYTES_DEFAULT,
             executor: Executor::Auto,
             cancel: Arc::new(AtomicBool::new(false)),
+            checkpoint_blocks: None,
+            restore: None,
         }
     }
+}
+
+/// Where a job comes from, and where it goes on.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The file of the script, for checkpoints.
+    pub script: String,
+    /// The number of the statement in it, counted from 1.
+    pub statement: usize,
+    /// Where the job goes on; none: it begins.
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// A look at a running job.
@@ -101,6 +136,8 @@ pub trait Report {
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
+    /// A checkpoint is complete.
+    fn checkpointed(&mut self, _checkpoint: &Completed) {}
     /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
@@ -134,6 +171,12 @@ enum Told {
         seq: u64,
         rows: Vec<Late>,
     },
+    /// What a shard has to say at a cut.
+    Saved {
+        shard: usize,
+        cut: Box<Cut>,
+        saved: Saved,
+    },
 }
 
 type Teller = drive::Teller<Told, Findings>;
@@ -141,14 +184,28 @@ type Teller = drive::Teller<Told, Findings>;
 /// Runs the plan to its end.
 ///
 /// # Errors
-/// The first error of any shard, source or sink; then no output has become visible. Kind Cancelled
-/// when `options.cancel` was set.
+/// The first error of any shard, source or sink; then no output has become visible but what checkpoints cover. Kind
+/// Cancelled when `options.cancel` was set.
 pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Result<JobSummary> {
+    run_from(plan, options, &Origin::default(), report)
+}
+
+/// As [`run`], perhaps from a checkpoint on.
+///
+/// # Errors
+/// As [`run`]; also where the checkpoint is of another job, or its inputs have changed.
+pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &mut dyn Report) -> Result<JobSummary> {
     let started = Instant::now();
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
+    let checkpoint = origin.checkpoint.as_ref();
+    checkpoint.map_or(Ok(()), |checkpoint| checkpoint.check(&program))?;
+    let options = &checkpoint.map_or_else(|| options.clone(), |checkpoint| checkpoint.adapt(options));
     let quarantine = plan.config.quarantine.as_ref();
-    let splits = open_splits(&program, options, quarantine.is_some(), report)?;
+    let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
+    let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
+    let splits = Arc::new(splits);
+    let schedule = checkpoint::schedule(&plan.config, &splits, report);
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
     overlap::check_asides(&plan.config, &program.sinks, files)?;
@@ -156,18 +213,10 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
         quarantine: quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?,
         late: plan.config.late_rows.as_ref().map(Ledger::open).transpose()?,
     };
-    let mut sinks = Vec::new();
-    for spec in &program.sinks {
-        match OpenSink::open(spec, shards) {
-            Ok(sink) => sinks.push(sink),
-            Err(error) => {
-                sinks.iter().for_each(OpenSink::abort);
-                return Err(error);
-            }
-        }
-    }
-    let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started };
-    match run_shards(&running, &mut asides, report) {
+    let sinks = open_sinks(&program, checkpoint)?;
+    let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started, origin };
+    let folder = schedule.as_ref().map(|schedule| schedule.folder.clone());
+    match run_shards(&running, (place, schedule), &mut asides, report) {
         Ok(outcome) => {
             let partly = asides.late.as_ref().map_or(0, |ledger| ledger.partly);
             if let Err(error) = asides.commit() {
@@ -175,6 +224,9 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
                 return Err(error);
             }
             commit(&sinks)?;
+            // Nothing is left to go on with.
+            folder.iter().for_each(CheckpointFolder::forget);
+            checkpoint.iter().for_each(|checkpoint| checkpoint.outlived());
             Ok(JobSummary::new(&running, outcome, (&plan.config, partly)))
         }
         Err(error) => {
@@ -185,6 +237,17 @@ pub fn run(plan: &JobPlan, options: &RunOptions, report: &mut dyn Report) -> Res
             Err(error)
         }
     }
+}
+
+/// Opens the sinks, and brings them to the checkpoint.
+fn open_sinks(program: &Program, checkpoint: Option<&Checkpoint>) -> Result<Vec<OpenSink>> {
+    let mut sinks = Vec::new();
+    let opened = program.sinks.iter().try_for_each(|spec| OpenSink::open(spec).map(|sink| sinks.push(sink)));
+    let restored = opened.and_then(|()| checkpoint.map_or(Ok(()), |checkpoint| checkpoint.restore_sinks(&sinks)));
+    if restored.is_err() {
+        sinks.iter().for_each(OpenSink::abort);
+    }
+    restored.map(|()| sinks)
 }
 
 /// The files beside the sinks that a job fills.
@@ -208,6 +271,7 @@ struct Running<'a> {
     shards: usize,
     options: &'a RunOptions,
     started: Instant,
+    origin: &'a Origin,
 }
 
 /// Makes the output of all sinks visible; from the first that fails on, nothing of the rest.
@@ -241,7 +305,7 @@ fn open_splits(
     options: &RunOptions,
     set_aside: bool,
     report: &mut dyn Report,
-) -> Result<Arc<Vec<SplitEntry>>> {
+) -> Result<Vec<SplitEntry>> {
     let mut splits = Vec::new();
     for (branch, reads) in program.branches.iter().enumerate() {
         let opened = source::open_with(&reads.scan, options.block_bytes, set_aside)?;
@@ -256,11 +320,22 @@ fn open_splits(
         }
         splits.extend(opened.into_iter().map(|split| SplitEntry { branch, split }));
     }
-    Ok(Arc::new(splits))
+    Ok(splits)
 }
 
-fn run_shards(running: &Running<'_>, asides: &mut Asides, report: &mut dyn Report) -> Result<Outcome> {
-    let &Running { program, splits, sinks, shards, options, .. } = running;
+fn run_shards(
+    running: &Running<'_>,
+    (place, schedule): (Option<Arc<Place>>, Option<Schedule>),
+    asides: &mut Asides,
+    report: &mut dyn Report,
+) -> Result<Outcome> {
+    let &Running { program, splits, sinks, shards, options, origin, .. } = running;
+    let restored = origin.checkpoint.as_ref().map(|checkpoint| checkpoint.state(shards)).transpose()?;
+    let mut restored = restored.into_iter().flatten();
+    let (first, base) = origin.checkpoint.as_ref().map_or((1, Counts::default()), |checkpoint| {
+        (checkpoint.manifest.checkpoint + 1, checkpoint.manifest.counts.clone())
+    });
+    let cut_every = options.checkpoint_blocks.filter(|_| schedule.is_some());
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let layout = program.layout(splits);
     let events = Events::new();
@@ -276,6 +351,11 @@ fn run_shards(running: &Running<'_>, asides: &mut Asides, report: &mut dyn Repor
                 .as_ref()
                 .map(|_| Box::new(quarantine::Sending(events.teller())) as Box<dyn AsideOutput>),
             late: asides.late.as_ref().map(|_| Box::new(late::Sending(events.teller())) as Box<dyn LateOutput>),
+            cuts: schedule
+                .as_ref()
+                .map(|_| Box::new(checkpoint::Sending { shard, teller: events.teller() }) as Box<dyn CutOutput>),
+            restored: restored.next(),
+            shard,
             metrics: metrics.clone(),
         };
         flows.push(move || Columns::new(parts));
@@ -284,10 +364,16 @@ fn run_shards(running: &Running<'_>, asides: &mut Asides, report: &mut dyn Repor
     let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
     let ordered = Ordered::default();
-    let mut receiving = Receiving { running, metrics: &metrics, ordered, asides, findings, report };
-    let course = Course { layout, extents, start: columns::START, order: Order::LowestWatermark };
+    let coordinator = schedule.map(|schedule| Coordinator::new(running, schedule, (first, base.clone())));
+    let mut receiving =
+        Receiving { running, metrics: &metrics, ordered, asides, findings, coordinator, base, failed: Ok(()), report };
+    let course = Course { layout, extents, start: columns::START, order: Order::LowestWatermark, place, cut_every };
     drive::drive(course, options, flows, begin, events, &mut receiving)?;
-    let written = |sink: usize| metrics.iter().map(|shard| shard.rows_written[sink].get()).sum();
+    receiving.last_checkpoint()?;
+    let written = |sink: usize| {
+        let before = receiving.base.written.get(sink).copied().unwrap_or(0);
+        before + metrics.iter().map(|shard| shard.rows_written[sink].get()).sum::<u64>()
+    };
     let written: Vec<u64> = (0..sinks.len()).map(written).collect();
     let (totals, findings) = (receiving.snapshot().totals, &receiving.findings);
     let ended = Ended { running, findings, totals: &totals, written: &written };
@@ -314,13 +400,37 @@ struct Receiving<'a> {
     ordered: Ordered,
     asides: &'a mut Asides,
     findings: Findings,
+    coordinator: Option<Coordinator>,
+    /// What was counted before this run.
+    base: Counts,
+    /// Of what was told.
+    failed: Result<()>,
     report: &'a mut dyn Report,
 }
 
 impl Receiving<'_> {
+    fn take_cut(&mut self, shard: usize, cut: Cut, saved: Saved) -> Result<()> {
+        let Some(coordinator) = &mut self.coordinator else { return Ok(()) };
+        if let Some(completed) = coordinator.take(cut, shard, saved)? {
+            self.report.checkpointed(&completed);
+        }
+        Ok(())
+    }
+
+    /// Waits for the checkpoint that is being written when all shards have ended.
+    fn last_checkpoint(&mut self) -> Result<()> {
+        let Some(mut coordinator) = self.coordinator.take() else { return Ok(()) };
+        if let Some(completed) = coordinator.last()? {
+            self.report.checkpointed(&completed);
+        }
+        Ok(())
+    }
+
     fn snapshot(&self) -> Snapshot {
+        let mut totals = Totals::of(self.metrics.iter().map(Arc::as_ref));
+        checkpoint::go_on(&mut totals, &self.base);
         Snapshot {
-            totals: Totals::of(self.metrics.iter().map(Arc::as_ref)),
+            totals,
             bytes_total: self.running.splits.iter().map(|entry| entry.split.bytes()).sum(),
             elapsed: self.running.started.elapsed(),
         }
@@ -350,6 +460,11 @@ impl Listener<Told, Findings> for Receiving<'_> {
                     ledger.insert(seq, rows);
                 }
             }
+            Told::Saved { shard, cut, saved } => {
+                if self.failed.is_ok() {
+                    self.failed = self.take_cut(shard, *cut, saved);
+                }
+            }
         }
     }
 
@@ -358,6 +473,12 @@ impl Listener<Told, Findings> for Receiving<'_> {
     }
 
     fn release(&mut self, blocks: u64) -> Result<()> {
+        std::mem::replace(&mut self.failed, Ok(()))?;
+        if let Some(coordinator) = &mut self.coordinator
+            && let Some(completed) = coordinator.completed()?
+        {
+            self.report.checkpointed(&completed);
+        }
         let Running { program, splits, .. } = *self.running;
         if let Some(quarantine) = &mut self.asides.quarantine {
             quarantine.release(blocks, program, splits)?;
@@ -371,5 +492,9 @@ impl Listener<Told, Findings> for Receiving<'_> {
     fn look(&mut self) -> Result<()> {
         let snapshot = self.snapshot();
         self.report.progress(&snapshot)
+    }
+
+    fn next_cut(&mut self) -> Option<NextCut> {
+        self.coordinator.as_mut().and_then(Coordinator::next_cut)
     }
 }

@@ -12,8 +12,10 @@ use crate::plan::{SinkConnector, SinkSpec};
 use crate::shard::columns::Output;
 use crate::shard::columns::program::Program;
 use crate::sink::{self, Sink, SinkWriter};
+use crate::snapshot::{Closed, SinkState};
 
 /// A sink of a running job.
+#[derive(Clone)]
 pub enum OpenSink {
     /// Each shard writes for itself.
     Own(Arc<dyn Sink>),
@@ -22,10 +24,10 @@ pub enum OpenSink {
 }
 
 impl OpenSink {
-    pub fn open(spec: &SinkSpec, shards: usize) -> Result<Self> {
+    pub fn open(spec: &SinkSpec) -> Result<Self> {
         Ok(match spec.connector {
             SinkConnector::Collect | SinkConnector::Print { .. } | SinkConnector::Stdout { .. } => OpenSink::Caller,
-            SinkConnector::Filesystem { .. } | SinkConnector::Blackhole => OpenSink::Own(sink::open(spec, shards)?),
+            SinkConnector::Filesystem { .. } | SinkConnector::Blackhole => OpenSink::Own(sink::open(spec)?),
         })
     }
     pub fn commit(&self) -> Result<()> {
@@ -35,6 +37,16 @@ impl OpenSink {
         if let OpenSink::Own(sink) = self {
             sink.abort();
         }
+    }
+    /// As [`Sink::state`]; what the caller has been given is nobody's to take back.
+    pub fn state(&self, closed: &[Closed]) -> SinkState {
+        if let OpenSink::Own(sink) = self { sink.state(closed) } else { SinkState::default() }
+    }
+    pub fn publish(&self, state: &SinkState) -> Result<()> {
+        if let OpenSink::Own(sink) = self { sink.publish(state) } else { Ok(()) }
+    }
+    pub fn restore(&self, state: &SinkState) -> Result<()> {
+        if let OpenSink::Own(sink) = self { sink.restore(state) } else { Ok(()) }
     }
     pub(super) fn output(&self, index: usize, shard: usize, teller: Teller) -> Result<Box<dyn Output>> {
         Ok(match self {
@@ -49,6 +61,9 @@ struct OwnOutput(Box<dyn SinkWriter>);
 impl Output for OwnOutput {
     fn write(&mut self, _seq: u64, _order: i64, batch: &RecordBatch) -> Result<()> {
         self.0.write(batch)
+    }
+    fn close(&mut self) -> Result<Closed> {
+        self.0.close()
     }
     fn finish(self: Box<Self>) -> Result<()> {
         self.0.finish()

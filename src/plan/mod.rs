@@ -17,7 +17,7 @@ mod stage;
 use crate::aggregate::AggregateCall;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
-pub use crate::options::{Config, LateRows, Options, Quarantine};
+pub use crate::options::{Checkpoints, Config, LateRows, Options, Quarantine};
 pub use crate::types::ROW_KIND;
 use crate::types::Schema;
 pub use datagen::{DatagenSpec, Generated, Values};

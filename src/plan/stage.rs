@@ -44,6 +44,21 @@ pub enum Lateness<'a> {
 }
 
 impl StageSpec {
+    /// For messages, and its card.
+    pub fn name(&self) -> &'static str {
+        match self {
+            StageSpec::Aggregate(_) => "WindowAggregate",
+            StageSpec::Emitting(_) => "WindowAggregate, with results that change",
+            StageSpec::Over(_) => "Over",
+            StageSpec::Rank(_) => "WindowTopN",
+            StageSpec::SessionRows(_) => "SessionRows",
+            StageSpec::KeepFirst(_) => "Deduplicate",
+            StageSpec::Group(_) => "GroupAggregate",
+            StageSpec::Join(spec) if spec.windows.is_some() => "WindowJoin",
+            StageSpec::Join(_) => "Join",
+        }
+    }
+
     /// Of its output rows.
     pub fn schema(&self) -> &Schema {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::exchange::Stamp;
-use crate::exchange::sequence::Step;
+use crate::exchange::sequence::{Position, Step};
 use crate::source::{Extent, Transition};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
@@ -81,6 +81,14 @@ pub trait Dataflow {
     /// All stages have done a step.
     fn completed(&mut self, _step: &Step) {}
 
+    /// All blocks before the cut have been processed here, and none behind it: the time to write down what there is.
+    ///
+    /// # Errors
+    /// What there is cannot be written down.
+    fn cut(&mut self, _cut: &Cut) -> Result<()> {
+        Ok(())
+    }
+
     /// The error for a panic in any of these. `text`: its message.
     fn panicked(text: &str) -> Error {
         Error::internal(format!("a shard failed: {text}"))
@@ -91,6 +99,22 @@ pub trait Dataflow {
     /// # Errors
     /// What is left to write cannot be written.
     fn finish(self, peaks: &[Peaks]) -> Result<Self::Outcome>;
+}
+
+/// A place between two blocks of the order, the same on every shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// Counted from 1, ascending.
+    pub number: u64,
+    pub place: Place,
+}
+
+/// Where a job stands between two blocks, and can go on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    pub position: Position,
+    /// By stage.
+    pub watermarks: Vec<Watermark>,
 }
 
 /// The watermark of a stage while rows of one split are on their way to it.

@@ -26,7 +26,7 @@ use crate::exchange::mesh::Endpoint;
 use crate::exchange::progress::Progress;
 use crate::exchange::sequence::{Sequencer, Step};
 use crate::time::{Watermark, WatermarkStart};
-pub use dataflow::{Dataflow, InputWatermark, Outgoing};
+pub use dataflow::{Cut, Dataflow, InputWatermark, Outgoing, Place};
 pub use layout::{Layout, Port, Producer};
 use reader::Reader;
 
@@ -47,6 +47,8 @@ struct Due {
     inputs: Vec<InputWatermark>,
     /// After the block, for each stage.
     watermarks: Vec<Watermark>,
+    /// Comes behind the block.
+    cut: Option<Box<Cut>>,
 }
 
 /// See the module.
@@ -73,21 +75,28 @@ pub struct ShardParts<P> {
     pub layout: Arc<Layout>,
     pub progress: Arc<Progress>,
     pub start: WatermarkStart,
+    /// Where the job goes on; none: it begins.
+    pub place: Option<Arc<Place>>,
     pub endpoint: Endpoint<P>,
 }
 
 impl<F: Dataflow> Shard<F> {
     pub fn new(parts: ShardParts<F::Part>, flow: F) -> Self {
-        let ShardParts { layout, progress, start, endpoint } = parts;
+        let ShardParts { layout, progress, start, place, endpoint } = parts;
         let shards = endpoint.shards();
+        let sequencer = match &place {
+            Some(place) => Sequencer::resume(&progress, start, &place.position),
+            None => Sequencer::new(&progress, start),
+        };
+        let reached = place.map_or_else(|| vec![Watermark::MIN; layout.stages()], |place| place.watermarks.clone());
         Shard {
             id: endpoint.shard(),
             flow,
             start,
-            sequencer: Sequencer::new(&progress, start),
-            reader: Reader::new(progress.clone()),
+            reader: Reader::new(progress.clone(), &sequencer),
+            sequencer,
             inbox: (0..layout.ports()).map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect(),
-            reached: vec![Watermark::MIN; layout.stages()],
+            reached,
             due: VecDeque::new(),
             stage: 0,
             layout,
@@ -141,7 +150,10 @@ impl<F: Dataflow> Shard<F> {
     /// Follows the order as far as it is known, and routes this shard's blocks when their turn comes.
     fn take_turns(&mut self) -> Result<bool> {
         let mut any = false;
-        while let Some(step) = self.sequencer.current(&self.progress) {
+        // Rows of blocks behind a cut stay where they are until it has been done: some would reach a sink at once.
+        while self.due.back().is_none_or(|due| due.cut.is_none())
+            && let Some(step) = self.sequencer.current(&self.progress)
+        {
             let inputs = self.inputs_of(&step);
             if let Some(block) = self.reader.take_turn(&step, &mut self.flow)? {
                 self.route(&step, block, &inputs)?;
@@ -156,7 +168,11 @@ impl<F: Dataflow> Shard<F> {
                 let feeds = |split| self.layout.reaches(split, stage);
                 self.reached[stage] = self.sequencer.watermark_after(self.reached[stage], feeds);
             }
-            self.due.push_back(Due { step, inputs, watermarks: self.reached.clone() });
+            let cut = self.sequencer.take_cut(&self.progress, &step).map(|number| {
+                let place = Place { position: self.sequencer.position(), watermarks: self.reached.clone() };
+                Box::new(Cut { number, place })
+            });
+            self.due.push_back(Due { step, inputs, watermarks: self.reached.clone(), cut });
             any = true;
         }
         Ok(any)
@@ -203,10 +219,13 @@ impl<F: Dataflow> Shard<F> {
             self.stage += 1;
         }
         if self.stage == self.layout.stages() {
-            self.due.pop_front();
+            let cut = self.due.pop_front().and_then(|due| due.cut);
             self.stage = 0;
             self.progress.complete(self.id, step.seq + 1);
             self.flow.completed(&step);
+            if let Some(cut) = cut {
+                self.flow.cut(&cut)?;
+            }
             // Others may wait for leave to read ahead.
             self.endpoint.wake_all();
         }

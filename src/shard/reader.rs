@@ -41,8 +41,8 @@ const AHEAD_PER_SHARD: usize = 2;
 const SPLITS_CONSIDERED: usize = 16;
 
 impl<B> Reader<B> {
-    pub fn new(progress: Arc<Progress>) -> Self {
-        let entries = vec![(0, 0); progress.split_count()];
+    pub fn new(progress: Arc<Progress>, sequencer: &Sequencer) -> Self {
+        let entries = sequencer.position().splits.iter().map(|split| (split.next_block, split.state)).collect();
         Reader { progress, claim: None, pending: Vec::new(), failed: Vec::new(), entries }
     }
 

@@ -293,7 +293,7 @@ fn simulate(world: &Arc<World>, layout: &Arc<Layout>, order: Order, random: &mut
         let (world, layout, progress) = (world.clone(), layout.clone(), progress.clone());
         let reached = vec![Watermark::MIN; layout.stages()];
         let flow = Numbers { world, layout: layout.clone(), shards, seen: Seen::default(), reached };
-        Shard::new(ShardParts { layout, progress, start: START, endpoint }, flow)
+        Shard::new(ShardParts { layout, progress, start: START, place: None, endpoint }, flow)
     };
     let endpoints = mesh::endpoints(shards, 1 + random.below(3) as usize);
     let mut running: Vec<Shard<Numbers>> = endpoints.into_iter().map(shard).collect();

@@ -1,19 +1,24 @@
 //! A file or a folder as a table.
 //!
-//! The parts lie beside the target under hidden names, so that they are on its file system and a
-//! rename makes them visible at once.
+//! The parts (`parts`) lie beside the target under hidden names. In a folder each becomes a file of its own; a table that
+//! is one file is put together of them at the end.
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use arrow::array::RecordBatch;
+
+use super::part::PartWriter;
+use super::parts::PartFiles;
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{FormatSpec, append_avro_parts, append_parquet_parts, avro_is_empty, local_path, parquet_is_empty};
+use crate::format::{FormatSpec, append_avro_parts, append_parquet_parts, local_path};
+use crate::snapshot::{Closed, ClosedPart, SinkState};
 use crate::types::Schema;
 
 /// Where the rows go in the end.
@@ -25,20 +30,17 @@ enum Target {
     Folder(PathBuf),
 }
 
-pub(super) struct Filesystem {
+pub(super) struct Filesystem(Arc<Shared>);
+
+struct Shared {
     target: Target,
-    /// Where the parts are written.
-    folder: PathBuf,
     format: FormatSpec,
     schema: Schema,
     /// How many bytes each text part has before its rows.
     header_bytes: u64,
-    /// Part of every name, so that no two jobs meet.
-    unique: String,
     /// Folders that were not there before, innermost first: they go again if the job fails.
     made: Vec<PathBuf>,
-    /// Parts by shard, once begun.
-    parts: Mutex<Vec<Option<PathBuf>>>,
+    files: PartFiles,
 }
 
 impl Target {
@@ -61,7 +63,7 @@ pub(super) fn replaced_file(path: &str) -> Option<PathBuf> {
 }
 
 impl Filesystem {
-    pub fn open(path: &str, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Result<Self> {
+    pub fn open(path: &str, format: &FormatSpec, schema: &Schema) -> Result<Self> {
         let target = Target::new(path)?;
         let folder = match &target {
             Target::Folder(folder) => folder.clone(),
@@ -72,67 +74,37 @@ impl Filesystem {
         };
         let made = missing_folders(&folder);
         create_folder(&folder)?;
-        let sink = Filesystem {
+        let shared = Shared {
             target,
-            folder,
             format: format.clone(),
             schema: schema.clone(),
             header_bytes: format.text_encoder(schema).map_or(0, |encoder| encoder.header().len() as u64),
-            unique: unique_name(),
             made,
-            parts: Mutex::new(vec![None; parallelism]),
+            files: PartFiles::new(folder, format.name()),
         };
-        check_writable(&sink.folder, &sink.unique)?;
-        Ok(sink)
+        check_writable(&shared.files.root, &shared.files.mark)?;
+        Ok(Filesystem(Arc::new(shared)))
     }
+}
 
-    fn hidden(&self, what: &str) -> PathBuf {
-        self.folder.join(format!(".transom-{}-{what}.{}", self.unique, self.format.name()))
-    }
-
-    /// The parts that were begun, by shard.
-    fn taken(&self) -> Vec<(usize, PathBuf)> {
-        let mut parts = self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        parts.iter_mut().enumerate().filter_map(|(shard, part)| Some((shard, part.take()?))).collect()
-    }
-
-    fn commit_folder(&self, folder: &Path, parts: Vec<(usize, PathBuf)>) -> Result<()> {
-        for (shard, part) in parts {
-            if self.is_empty(&part)? {
-                remove(&part)?;
-                continue;
-            }
-            // As Flink's names: the job's own mark keeps files of earlier jobs as they are.
-            let name = format!("part-{}-{shard}-0.{}", self.unique, self.format.name());
-            rename(&part, &folder.join(name))?;
-        }
-        sync(folder);
-        Ok(())
-    }
-
-    /// A part without rows gives no file in a folder: Flink opens files with their first row.
-    fn is_empty(&self, part: &Path) -> Result<bool> {
-        match self.format {
-            FormatSpec::Parquet(_) => parquet_is_empty(part),
-            FormatSpec::Avro(_) => avro_is_empty(part),
-            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
-                let metadata = fs::metadata(part).map_err(|error| Error::io("read", part.display(), error))?;
-                Ok(metadata.len() <= self.header_bytes)
-            }
+impl Shared {
+    fn commit(&self, parts: &[ClosedPart]) -> Result<()> {
+        match &self.target {
+            Target::Folder(_) => self.files.publish(parts).map(drop),
+            Target::File(file) => self.commit_file(file, parts.iter().map(|part| part.hidden.clone().into()).collect()),
         }
     }
 
     /// A new file of all parts.
     fn whole(&self, parts: &[PathBuf], append: fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
-        let whole = self.hidden("whole");
+        let whole = self.files.hidden("whole");
         append(parts, &whole)?;
         Ok(whole)
     }
 
-    fn commit_file(&self, file: &Path, parts: Vec<(usize, PathBuf)>) -> Result<()> {
-        let mut parts: Vec<PathBuf> = parts.into_iter().map(|(_, part)| part).collect();
+    fn commit_file(&self, file: &Path, mut parts: Vec<PathBuf>) -> Result<()> {
         if parts.is_empty() {
-            let path = self.hidden("empty");
+            let path = self.files.hidden("empty");
             part::create(&path, &self.format, &self.schema)?.finish()?;
             parts.push(path);
         }
@@ -150,62 +122,94 @@ impl Filesystem {
         for part in &parts {
             remove(part)?;
         }
-        sync(&self.folder);
+        sync(&self.files.root);
         Ok(())
+    }
+
+    /// Leaves nothing behind; what cannot be removed stays hidden.
+    fn remove(&self, parts: &[ClosedPart]) {
+        let parts = parts.iter().map(|part| PathBuf::from(&part.hidden));
+        for path in parts.chain([self.files.hidden("whole"), self.files.hidden("empty")]) {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
 impl Sink for Filesystem {
     fn writer(&self, shard: usize) -> Result<Box<dyn SinkWriter>> {
-        let path = self.hidden(&format!("part-{shard}"));
-        let writer = part::create(&path, &self.format, &self.schema)?;
-        let mut parts = self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if parts.len() <= shard {
-            parts.resize(shard + 1, None);
-        }
-        parts[shard] = Some(path);
-        Ok(writer)
+        let next = self.0.files.first_number();
+        Ok(Box::new(Writer { shared: self.0.clone(), shard, next, open: None }))
     }
 
     fn commit(&self) -> Result<()> {
-        let parts = self.taken();
-        let paths: Vec<PathBuf> = parts.iter().map(|(_, path)| path.clone()).collect();
-        let result = match &self.target {
-            Target::Folder(folder) => self.commit_folder(folder, parts),
-            Target::File(file) => self.commit_file(file, parts),
-        };
+        let parts = self.0.files.take();
+        let result = self.0.commit(&parts);
         if result.is_err() {
-            self.remove_all(&paths);
+            self.0.remove(&parts);
         }
         result
     }
 
     fn abort(&self) {
-        let paths: Vec<PathBuf> = self.taken().into_iter().map(|(_, path)| path).collect();
-        self.remove_all(&paths);
-        for folder in &self.made {
+        self.0.files.abort();
+        self.0.remove(&[]);
+        for folder in &self.0.made {
             // Only where it is empty: somebody else may write there too.
             let _ = fs::remove_dir(folder);
         }
     }
-}
 
-impl Filesystem {
-    /// Leaves nothing behind; what cannot be removed stays hidden.
-    fn remove_all(&self, parts: &[PathBuf]) {
-        for path in parts.iter().chain([&self.hidden("whole"), &self.hidden("empty")]) {
-            let _ = fs::remove_file(path);
-        }
+    fn state(&self, closed: &[Closed]) -> SinkState {
+        self.0.files.state(closed)
+    }
+    fn publish(&self, state: &SinkState) -> Result<()> {
+        self.0.files.publish(&state.parts).map(drop)
+    }
+    fn restore(&self, state: &SinkState) -> Result<()> {
+        self.0.files.restore(state).map(drop)
     }
 }
 
 impl Drop for Filesystem {
     /// A job that ends without a word (a panic of its caller) must not leave its parts lying about.
     fn drop(&mut self) {
-        let paths: Vec<PathBuf> = self.taken().into_iter().map(|(_, path)| path).collect();
-        if !paths.is_empty() {
-            self.remove_all(&paths);
+        self.0.files.abort();
+    }
+}
+
+/// One shard's writer: one file at a time, begun with its first rows.
+struct Writer {
+    shared: Arc<Shared>,
+    shard: usize,
+    next: u64,
+    open: Option<(ClosedPart, Box<dyn PartWriter>)>,
+}
+
+impl SinkWriter for Writer {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
         }
+        let open = match &mut self.open {
+            Some((_, open)) => open,
+            None => {
+                let folder = matches!(self.shared.target, Target::Folder(_)).then_some("");
+                let part = self.shared.files.begin((self.shard, self.next), folder);
+                self.next += 1;
+                let writer = part::create(Path::new(&part.hidden), &self.shared.format, &self.shared.schema)?;
+                &mut self.open.insert((part, writer)).1
+            }
+        };
+        open.write(batch)
+    }
+
+    fn close(&mut self) -> Result<Closed> {
+        let mut parts = Vec::new();
+        if let Some((part, writer)) = self.open.take() {
+            writer.finish()?;
+            parts.push(part);
+        }
+        Ok(Closed { parts, next: self.next })
     }
 }
 

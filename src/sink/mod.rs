@@ -1,8 +1,10 @@
-//! Writing tables: each shard writes parts of its own; nothing has its final name before the job commits.
+//! Writing tables: each shard writes parts of its own; nothing has its final name before the job, or a checkpoint that
+//! covers it, commits.
 
 mod filesystem;
 mod part;
 mod partitioned;
+mod parts;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +15,8 @@ use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::plan::{SinkConnector, SinkSpec};
+use crate::snapshot::{Closed, SinkState};
+pub use parts::sync_parts;
 
 /// A sink of one job. Made before the job starts; shared by all shards.
 pub trait Sink: Send + Sync {
@@ -20,19 +24,43 @@ pub trait Sink: Send + Sync {
     fn writer(&self, shard: usize) -> Result<Box<dyn SinkWriter>>;
     /// Makes everything visible that the finished writers wrote, in shard order. Called once, after all have finished.
     fn commit(&self) -> Result<()>;
-    /// Removes what was written. Called instead of `commit` when the job fails or is cancelled.
+    /// Removes what was written and is in no checkpoint. Called instead of `commit` when the job fails or is cancelled.
     fn abort(&self);
+    /// What a checkpoint has to know of it. `closed`: what the writer of each shard said at the cut.
+    fn state(&self, _closed: &[Closed]) -> SinkState {
+        SinkState::default()
+    }
+    /// A checkpoint with this state is complete: what it has of the output counts from now on.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    fn publish(&self, _state: &SinkState) -> Result<()> {
+        Ok(())
+    }
+    /// Goes on from the state of a checkpoint, before any writer is made.
+    ///
+    /// # Errors
+    /// Io, with the file; Data, if a file is not there that the checkpoint needs.
+    fn restore(&self, _state: &SinkState) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One shard's writer.
 pub trait SinkWriter: Send {
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// Lets go of the file and of all buffers until the next batch; false, if that cannot be done.
-    fn rest(&mut self) -> Result<bool> {
-        Ok(false)
+    /// Completes the files that were begun; rows that follow go into others.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    fn close(&mut self) -> Result<Closed>;
+    /// Completes all files; they are not visible yet.
+    ///
+    /// # Errors
+    /// As [`SinkWriter::close`].
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.close().map(drop)
     }
-    /// Flushes; after this the part is complete, though not visible.
-    fn finish(self: Box<Self>) -> Result<()>;
 }
 
 /// Takes everything and keeps nothing.
@@ -52,8 +80,8 @@ impl SinkWriter for Blackhole {
     fn write(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
     }
-    fn finish(self: Box<Self>) -> Result<()> {
-        Ok(())
+    fn close(&mut self) -> Result<Closed> {
+        Ok(Closed::default())
     }
 }
 
@@ -65,18 +93,18 @@ pub fn replaced_file(spec: &SinkSpec) -> Option<PathBuf> {
     }
 }
 
-/// Opens a filesystem or blackhole sink; checks that its path can be written. `parallelism`: number of writers.
+/// Opens a filesystem or blackhole sink; checks that its path can be written.
 /// Print, stdout and the rows of a SELECT are the job's own (they need the caller).
 ///
 /// # Errors
 /// Io, naming the path that cannot be written.
-pub fn open(spec: &SinkSpec, parallelism: usize) -> Result<Arc<dyn Sink>> {
+pub fn open(spec: &SinkSpec) -> Result<Arc<dyn Sink>> {
     match &spec.connector {
         SinkConnector::Filesystem { path, format, partitions: Some(partitions) } => {
             Ok(Arc::new(partitioned::Partitioned::open(path, format, spec, partitions)?))
         }
         SinkConnector::Filesystem { path, format, partitions: None } => {
-            Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema, parallelism)?))
+            Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema)?))
         }
         SinkConnector::Blackhole => Ok(Arc::new(Blackhole)),
         SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect => {

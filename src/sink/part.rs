@@ -6,10 +6,20 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 
-use super::SinkWriter;
 use crate::error::{Error, Result};
 use crate::format::{AvroPart, FormatSpec, ParquetPart, TextEncoder};
 use crate::types::Schema;
+
+/// Writes one file.
+pub(super) trait PartWriter: Send {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+    /// Lets go of the file and of all buffers until the next batch; false, if that cannot be done.
+    fn rest(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+    /// Flushes; after this the part is complete, though not visible.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
 
 /// Encoded text is written once so much of it is there.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -30,7 +40,7 @@ struct ColumnPart(Box<ParquetPart>);
 struct RecordPart(AvroPart);
 
 /// Creates the part's file, which must not exist yet.
-pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Result<Box<dyn SinkWriter>> {
+pub(super) fn create(path: &Path, format: &FormatSpec, schema: &Schema) -> Result<Box<dyn PartWriter>> {
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -68,7 +78,7 @@ impl TextPart {
     }
 }
 
-impl SinkWriter for TextPart {
+impl PartWriter for TextPart {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.encoder.encode(batch, &mut self.buffer)?;
         if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
@@ -84,7 +94,7 @@ impl SinkWriter for TextPart {
     }
 }
 
-impl SinkWriter for ColumnPart {
+impl PartWriter for ColumnPart {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.0.write(batch)
     }
@@ -93,7 +103,7 @@ impl SinkWriter for ColumnPart {
     }
 }
 
-impl SinkWriter for RecordPart {
+impl PartWriter for RecordPart {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.0.write(batch)
     }

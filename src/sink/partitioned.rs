@@ -1,20 +1,23 @@
 //! A table whose rows are dealt out to folders by the values of its partition keys: `dt=2024-01-01/region=eu`.
 //!
-//! The parts lie in the table's folder under hidden names; the folders of the partitions are made at commit.
+//! The parts lie in the table's folder under hidden names (`parts`); the folders of the partitions are made at commit.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 
-use super::filesystem::{check_writable, create_folder, missing_folders, rename, sync, unique_name};
+use super::filesystem::{check_writable, create_folder, missing_folders, sync};
+use super::part::PartWriter;
+use super::parts::PartFiles;
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, Result};
 use crate::format::{CsvOptions, FormatSpec, TextEncoder, local_path};
 use crate::plan::{PartitionSpec, SinkSpec};
+use crate::snapshot::{Closed, ClosedPart, SinkState};
 use crate::types::{Schema, Type};
 
 /// Parts that a shard keeps open; the one that was used longest ago makes room for another.
@@ -25,7 +28,6 @@ const ESCAPED: &str = "\"#%'*/:=?\\{[]^\u{7F}";
 pub(super) struct Partitioned(Arc<Shared>);
 
 struct Shared {
-    root: PathBuf,
     format: FormatSpec,
     /// Of the table, and where its columns that go into the files stand.
     schema: Schema,
@@ -33,19 +35,9 @@ struct Shared {
     /// The kind of each row stands behind its columns.
     changelog: bool,
     spec: PartitionSpec,
-    unique: String,
     /// Folders that were not there before, innermost first: they go again if the job fails.
     made: Vec<PathBuf>,
-    parts: Mutex<Vec<Part>>,
-}
-
-/// A part that was begun.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
-    shard: usize,
-    number: usize,
-    /// Below the root.
-    folder: String,
+    files: PartFiles,
 }
 
 impl Partitioned {
@@ -60,80 +52,69 @@ impl Partitioned {
             schema: schema.clone(),
             changelog: sink.changelog,
             spec: spec.clone(),
-            unique: unique_name(),
             made,
-            parts: Mutex::new(Vec::new()),
-            root,
+            files: PartFiles::new(root, format.name()),
         };
-        check_writable(&shared.root, &shared.unique)?;
+        check_writable(&shared.files.root, &shared.files.mark)?;
         Ok(Partitioned(Arc::new(shared)))
     }
 }
 
 impl Shared {
-    fn hidden(&self, part: &Part) -> PathBuf {
-        let (shard, number) = (part.shard, part.number);
-        self.root.join(format!(".transom-{}-part-{shard}-{number}.{}", self.unique, self.format.name()))
-    }
-
-    fn taken(&self) -> Vec<Part> {
-        std::mem::take(&mut *self.parts.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn remove_parts(&self) {
-        for part in self.taken() {
-            let _ = fs::remove_file(self.hidden(&part));
+    /// Marks folders into which parts have come.
+    fn mark(&self, folders: BTreeSet<PathBuf>) -> Result<()> {
+        let Some(name) = &self.spec.success_file else { return Ok(()) };
+        for folder in folders {
+            let mark = folder.join(name);
+            File::create(&mark).map_err(|error| Error::io("create", mark.display(), error))?;
+            sync(&folder);
         }
-    }
-
-    fn commit(&self, parts: &[Part]) -> Result<()> {
-        let mut folders = BTreeSet::new();
-        for part in parts {
-            let folder = self.root.join(&part.folder);
-            if folders.insert(folder.clone()) {
-                create_folder(&folder)?;
-            }
-            let name = format!("part-{}-{}-{}.{}", self.unique, part.shard, part.number, self.format.name());
-            rename(&self.hidden(part), &folder.join(name))?;
-        }
-        for folder in &folders {
-            if let Some(name) = &self.spec.success_file {
-                let mark = folder.join(name);
-                File::create(&mark).map_err(|error| Error::io("create", mark.display(), error))?;
-            }
-            sync(folder);
-        }
-        sync(&self.root);
         Ok(())
     }
 }
 
 impl Sink for Partitioned {
     fn writer(&self, shard: usize) -> Result<Box<dyn SinkWriter>> {
-        Ok(Box::new(Writer { shared: self.0.clone(), shard, parts: HashMap::new(), begun: 0, clock: 0 }))
+        let next = self.0.files.first_number();
+        Ok(Box::new(Writer {
+            shared: self.0.clone(),
+            shard,
+            parts: HashMap::new(),
+            closed: Vec::new(),
+            next,
+            clock: 0,
+        }))
     }
     fn commit(&self) -> Result<()> {
-        let mut parts = self.0.taken();
-        parts.sort_unstable();
-        let result = self.0.commit(&parts);
+        let parts = self.0.files.take();
+        let result = self.0.files.publish(&parts).and_then(|folders| self.0.mark(folders));
         if result.is_err() {
             for part in &parts {
-                let _ = fs::remove_file(self.0.hidden(part));
+                let _ = fs::remove_file(&part.hidden);
             }
         }
         result
     }
     fn abort(&self) {
-        self.0.remove_parts();
+        self.0.files.abort();
         for folder in &self.0.made {
             let _ = fs::remove_dir(folder);
         }
+    }
+    fn state(&self, closed: &[Closed]) -> SinkState {
+        self.0.files.state(closed)
+    }
+    fn publish(&self, state: &SinkState) -> Result<()> {
+        self.0.files.publish(&state.parts).and_then(|folders| self.0.mark(folders))
+    }
+    fn restore(&self, state: &SinkState) -> Result<()> {
+        self.0.files.restore(state).and_then(|folders| self.0.mark(folders))
     }
 }
 
 impl Drop for Partitioned {
     fn drop(&mut self) {
-        self.0.remove_parts();
+        self.0.files.abort();
     }
 }
 
@@ -142,13 +123,16 @@ struct Writer {
     shared: Arc<Shared>,
     shard: usize,
     parts: HashMap<String, OpenPart>,
-    begun: usize,
+    /// Completed to make room, since the last cut.
+    closed: Vec<ClosedPart>,
+    next: u64,
     /// Counts what is written, to know what was used when.
     clock: u64,
 }
 
 struct OpenPart {
-    writer: Box<dyn SinkWriter>,
+    part: ClosedPart,
+    writer: Box<dyn PartWriter>,
     used: u64,
     /// It has let its file go.
     rests: bool,
@@ -156,13 +140,11 @@ struct OpenPart {
 
 impl Writer {
     fn begin(&mut self, folder: &str) -> Result<()> {
-        let part = Part { shard: self.shard, number: self.begun, folder: folder.to_string() };
+        let part = self.shared.files.begin((self.shard, self.next), Some(folder));
+        self.next += 1;
         let stored = self.shared.stored.iter().map(|index| self.shared.schema.fields[*index].clone());
-        let path = self.shared.hidden(&part);
-        self.shared.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
-        let writer = part::create(&path, &self.shared.format, &Schema::new(stored.collect()))?;
-        self.begun += 1;
-        self.parts.insert(folder.to_string(), OpenPart { writer, used: self.clock, rests: false });
+        let writer = part::create(Path::new(&part.hidden), &self.shared.format, &Schema::new(stored.collect()))?;
+        self.parts.insert(folder.to_string(), OpenPart { part, writer, used: self.clock, rests: false });
         Ok(())
     }
 
@@ -182,6 +164,7 @@ impl Writer {
             return Ok(());
         }
         // Further rows of this folder go into another file.
+        self.closed.push(part.part);
         part.writer.finish()
     }
 
@@ -221,8 +204,12 @@ impl SinkWriter for Writer {
         }
         Ok(())
     }
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.parts.into_values().try_for_each(|part| part.writer.finish())
+    fn close(&mut self) -> Result<Closed> {
+        for OpenPart { part, writer, .. } in std::mem::take(&mut self.parts).into_values() {
+            writer.finish()?;
+            self.closed.push(part);
+        }
+        Ok(Closed { parts: std::mem::take(&mut self.closed), next: self.next })
     }
 }
 

@@ -77,11 +77,10 @@ fn format(options: &[(&str, &str)], schema: &Schema) -> FormatSpec {
     FormatSpec::from_options(&mut all, schema).expect("a format")
 }
 
-fn sink(path: &Path, format: &FormatSpec, schema: &Schema, parallelism: usize) -> Arc<dyn Sink> {
+fn sink(path: &Path, format: &FormatSpec, schema: &Schema) -> Arc<dyn Sink> {
     let connector =
         SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
-    open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone(), changelog: false }, parallelism)
-        .expect("opens")
+    open(&SinkSpec { table: "t".to_string(), connector, schema: schema.clone(), changelog: false }).expect("opens")
 }
 
 fn read(path: &Path, format: &FormatSpec, schema: &Schema) -> Vec<RecordBatch> {
@@ -138,7 +137,7 @@ fn every_type_survives_the_round_trip_through_every_format() {
         for parallelism in [1, 3] {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("deep/down/out.dat");
-            let sink = sink(&path, &format, &schema, parallelism);
+            let sink = sink(&path, &format, &schema);
             for shard in 0..parallelism {
                 let mut writer = sink.writer(shard).expect("a writer");
                 writer.write(&batch).expect("written");
@@ -163,7 +162,7 @@ fn a_folder_gets_new_parts_beside_what_is_there() {
     let path = folder.path().join("out");
     let format = format(&[("format", "json")], &schema);
     for round in 1..=2usize {
-        let sink = sink(&path, &format, &schema, 3);
+        let sink = sink(&path, &format, &schema);
         for shard in 0..3 {
             let mut writer = sink.writer(shard).expect("a writer");
             if shard != 1 {
@@ -187,7 +186,7 @@ fn an_aborted_job_leaves_the_old_file_and_nothing_else() {
         let path = folder.path().join("out.txt");
         std::fs::write(&path, "old").expect("written");
         let format = format(options, &schema);
-        let sink = sink(&path, &format, &schema, 2);
+        let sink = sink(&path, &format, &schema);
         for shard in 0..2 {
             let mut writer = sink.writer(shard).expect("a writer");
             writer.write(&batch).expect("written");
@@ -206,7 +205,7 @@ fn a_job_without_rows_leaves_an_empty_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out.txt");
         let format = format(options, &schema);
-        let sink = sink(&path, &format, &schema, 2);
+        let sink = sink(&path, &format, &schema);
         sink.commit().expect("commits");
         assert!(read(&path, &format, &schema).is_empty());
         assert_eq!(listing(folder.path()).len(), 1);
@@ -225,7 +224,7 @@ fn a_path_that_cannot_be_written_is_named() {
         partitions: None,
     };
     let spec = SinkSpec { table: "t".to_string(), connector, schema, changelog: false };
-    let error = open(&spec, 1).err().expect("must fail");
+    let error = open(&spec).err().expect("must fail");
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.message().contains(&folder.path().join("file").display().to_string()), "{error}");
 }
@@ -273,7 +272,7 @@ fn a_link_to_a_file_stays_and_its_file_is_replaced() {
     let (real, link) = (folder.path().join("real.csv"), folder.path().join("link.csv"));
     std::fs::write(&real, "old").expect("written");
     std::os::unix::fs::symlink("real.csv", &link).expect("linked");
-    let sink = sink(&link, &format, &schema, 1);
+    let sink = sink(&link, &format, &schema);
     let mut writer = sink.writer(0).expect("a writer");
     writer.write(&batch).expect("written");
     writer.finish().expect("finished");
@@ -291,7 +290,7 @@ fn a_target_that_cannot_be_replaced_is_refused_before_the_job() {
         let connector =
             SinkConnector::Filesystem { path: path.display().to_string(), format: format.clone(), partitions: None };
         let spec = SinkSpec { table: "t".to_string(), connector, schema: schema.clone(), changelog: false };
-        let error = open(&spec, 1).err().expect("must fail");
+        let error = open(&spec).err().expect("must fail");
         assert_eq!(error.kind(), ErrorKind::Io, "{error}");
         (error.message().to_string(), error.remedy().unwrap_or_default().to_string())
     };
@@ -314,7 +313,7 @@ fn parquet_refuses_nanoseconds_that_it_cannot_hold() {
     let column = Decimal128Array::from(vec![Some(0), None, Some(253_402_300_799_999_999_999)]);
     let column = column.with_precision_and_scale(38, 9).expect("fits");
     let batch = RecordBatch::try_new(schema.to_arrow(), vec![Arc::new(column)]).expect("a batch");
-    let sink = sink(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema, 1);
+    let sink = sink(&path, &FormatSpec::Parquet(ParquetOptions::default()), &schema);
     let mut writer = sink.writer(0).expect("a writer");
     writer.write(&batch.slice(0, 2)).expect("within the range");
     let error = writer.write(&batch).expect_err("beyond 2262");
@@ -337,7 +336,7 @@ fn each_file_has_one_header_however_many_shards_wrote_it() {
     let (schema, _) = named("");
     let format = format(&[("format", "csv"), ("csv.header", "true")], &schema);
     let write = |path: &Path, shards: &[Option<&str>]| {
-        let sink = sink(path, &format, &schema, shards.len());
+        let sink = sink(path, &format, &schema);
         for (shard, text) in shards.iter().enumerate() {
             let mut writer = sink.writer(shard).expect("a writer");
             if let Some(text) = text {

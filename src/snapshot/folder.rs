@@ -57,6 +57,15 @@ impl CheckpointFolder {
         }
     }
 
+    /// Removes a checkpoint, and the folder of its run if it was the last.
+    pub fn discard(checkpoint: &Path) {
+        remove(checkpoint);
+        if let Some(run) = checkpoint.parent() {
+            // Only where it is empty.
+            let _ = fs::remove_dir(run);
+        }
+    }
+
     /// Removes all of the run.
     pub fn forget(&self) {
         self.forget_before(u64::MAX);
@@ -109,6 +118,10 @@ fn remove(folder: &Path) {
 }
 
 impl Pending {
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
     /// Writes the state of one shard. From any thread, several at a time.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub struct Manifest {
     pub block_bytes: u64,
     pub stages: Vec<StageState>,
     pub splits: Vec<SplitState>,
-    pub sinks: Vec<SinkState>,
+    pub sinks: Vec<NamedSink>,
     pub counts: Counts,
     pub files: Vec<StateFileEntry>,
 }
@@ -77,23 +77,45 @@ pub struct WatermarkOrigin {
 
 /// A sink at the cut.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub struct SinkState {
+pub struct NamedSink {
     pub fingerprint: Fingerprint,
-    /// The marks in the names of its files, of this run and of those before it that it goes back to.
-    pub marks: Vec<String>,
+    pub files: SinkState,
+}
+
+/// The files of a sink at the cut; nothing for one that has none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct SinkState {
+    /// Of this run and of those before it that it goes back to.
+    pub marks: Vec<SinkMark>,
     /// Files that are complete and have their rows before the cut, those that are visible already left out.
     pub parts: Vec<ClosedPart>,
 }
 
-/// A file of a sink that is complete.
+/// What the names of the files of a run have in common.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct SinkMark {
+    pub mark: String,
+    /// By shard: the number of its first file behind the cut.
+    pub next: Vec<u64>,
+}
+
+/// A file of a sink that is complete. In order of number and shard.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct ClosedPart {
-    pub shard: u32,
     pub number: u64,
+    pub shard: u32,
     /// Where it is written.
     pub hidden: String,
     /// Where it belongs; empty for a piece of the one file of the table.
     pub visible: String,
+}
+
+/// What the writer of a shard has completed at a cut.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Closed {
+    pub parts: Vec<ClosedPart>,
+    /// The number of its next file.
+    pub next: u64,
 }
 
 /// What was counted up to the cut, in the order of the job's totals, then the rows of each sink.

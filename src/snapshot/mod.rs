@@ -20,7 +20,8 @@ pub use archive::{Archive, ByteLists};
 pub use folder::{CheckpointFolder, METADATA, Pending};
 pub use format::{ALIGN, VERSION};
 pub use manifest::{
-    ClosedPart, Counts, Fingerprint, Manifest, SinkState, SplitState, StageState, StateFileEntry, WatermarkOrigin,
+    Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, SinkMark, SinkState, SplitState, StageState,
+    StateFileEntry, WatermarkOrigin,
 };
 pub use reader::{StateFile, StateReader};
 pub use writer::{StateWriter, Written};

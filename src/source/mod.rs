@@ -27,6 +27,7 @@ use crate::format::{FormatSpec, InputFile};
 use crate::plan::{Codec, Compression, FilesSpec, ScanSpec, SourceSpec};
 pub use aside::{Aside, Position, Reason, Rejected, Stretch, original_row};
 use cutter::Cutter;
+pub use stdin::NAME as STDIN;
 use stream::StreamSplit;
 
 /// A longer record of a text is an error: it would have to be held in memory, and is nearly always an open quote.

@@ -11,7 +11,7 @@ use super::{Wake, peek, unpack};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{Codec, Compression};
 
-pub(super) const NAME: &str = "<stdin>";
+pub const NAME: &str = "<stdin>";
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
 /// Readings that wait for a shard.

@@ -88,11 +88,15 @@ pub struct Statement {
 impl Statement {
     /// Settings that were accepted, but mean nothing on one machine.
     pub fn ignored_settings(&self) -> impl Iterator<Item = &str> {
-        let plan = match &self.action {
+        self.plan().into_iter().flat_map(|plan| &plan.config.ignored).map(String::as_str)
+    }
+
+    /// Of its job, if it is one.
+    pub fn plan(&self) -> Option<&JobPlan> {
+        match &self.action {
             Action::Insert(plan) | Action::Select { plan, .. } => Some(plan),
             Action::Explain(_) | Action::Answer(_) => None,
-        };
-        plan.into_iter().flat_map(|plan| &plan.config.ignored).map(String::as_str)
+        }
     }
 }
 

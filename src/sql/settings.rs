@@ -9,9 +9,14 @@ use crate::plan::{Config, EmitSpec, LateRows, Quarantine};
 
 /// Keys that change what the engine does, or that it checks.
 const EFFECTIVE: &[&str] = &[
+    "execution.checkpointing.dir",
+    "execution.checkpointing.interval",
+    "execution.checkpointing.num-retained",
     "execution.runtime-mode",
     "pipeline.auto-watermark-interval",
     "pipeline.max-parallelism",
+    "state.checkpoints.dir",
+    "state.checkpoints.num-retained",
     "table.exec.emit.allow-lateness",
     "table.exec.emit.early-fire.delay",
     "table.exec.emit.early-fire.enabled",
@@ -318,6 +323,20 @@ impl Settings {
                 Ok(())
             }
             "table.local-time-zone" => self.set_time_zone(key, value),
+            "execution.checkpointing.interval" => {
+                let interval = duration(value).ok_or_else(|| invalid(key, value, "a duration such as '10 s'"))?;
+                self.config.checkpoints.interval_ms = u64::try_from(interval).ok().filter(|interval| *interval > 0);
+                Ok(())
+            }
+            "execution.checkpointing.dir" | "state.checkpoints.dir" => {
+                self.config.checkpoints.folder = Some(value.trim()).filter(|path| !path.is_empty()).map(str::to_string);
+                Ok(())
+            }
+            "execution.checkpointing.num-retained" | "state.checkpoints.num-retained" => {
+                let count = value.trim().parse().ok().filter(|count| *count > 0);
+                self.config.checkpoints.retained = count.ok_or_else(|| invalid(key, value, "a number from 1 on"))?;
+                Ok(())
+            }
             "table.exec.emit.early-fire.enabled" | "table.exec.emit.late-fire.enabled" => {
                 boolean(key, value).map(|_| ())
             }

@@ -88,7 +88,7 @@ impl Open {
 
 impl<T: Data> AnySink for TableSink<T> {
     fn begin(&mut self) -> Result<()> {
-        let sink = sink::open(&self.spec, 1)?;
+        let sink = sink::open(&self.spec)?;
         let rows = RowBuilder::new(&self.spec);
         // Open before there is a writer, so that it can be undone.
         let open = self.open.insert(Open { sink, writer: None, rows });

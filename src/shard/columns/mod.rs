@@ -2,6 +2,7 @@
 
 mod chain;
 mod copies;
+mod cut;
 pub mod findings;
 pub mod late;
 mod merge;
@@ -17,17 +18,18 @@ use std::sync::Arc;
 use arrow::array::{Int64Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
-use super::dataflow::{Dataflow, InputWatermark, Outgoing};
+use super::dataflow::{Cut, Dataflow, InputWatermark, Outgoing};
 use super::layout::Layout;
 use crate::batch::EventBatch;
 use crate::error::Result;
 use crate::exchange::sequence::Step;
-use crate::metrics::ShardMetrics;
+use crate::metrics::{Counter, ShardMetrics, Totals};
 use crate::plan::WindowSpec;
+use crate::snapshot::{Closed, StateFile, StateWriter};
 use crate::source::{Aside, Extent, Transition};
 use crate::time::{Watermark, WatermarkStart};
 use crate::watermark::Peaks;
-use crate::window::{Deadlines, Emitted, WindowOperator, operator};
+use crate::window::{Deadlines, Emitted, WindowOperator};
 use chain::Flow;
 use findings::Findings;
 use late::{LateBlock, LateOutput, Lateness, Origins};
@@ -57,6 +59,13 @@ pub trait Output: Send {
     /// # Errors
     /// The rows cannot be written.
     fn write(&mut self, seq: u64, order: i64, batch: &RecordBatch) -> Result<()>;
+    /// Completes what was written up to a cut.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn close(&mut self) -> Result<Closed> {
+        Ok(Closed::default())
+    }
     /// All rows were written.
     ///
     /// # Errors
@@ -73,6 +82,33 @@ pub trait AsideOutput: Send {
     fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()>;
 }
 
+/// What a shard has to say at a cut.
+pub struct Saved {
+    pub state: StateWriter,
+    /// One a sink.
+    pub closed: Vec<Closed>,
+    /// Of this shard, since the job began or went on.
+    pub metrics: Totals,
+    pub written: Vec<u64>,
+}
+
+/// Takes what a shard says at its cuts.
+pub trait CutOutput: Send {
+    /// # Errors
+    /// Nobody takes it any more.
+    fn take(&mut self, cut: &Cut, saved: Saved) -> Result<()>;
+}
+
+/// State that a shard takes over before it begins.
+pub struct Restored {
+    /// Of the shards that had the keys which are this one's now.
+    pub files: Vec<StateFile>,
+    /// The only file is that of a shard with the very same keys.
+    pub same_keys: bool,
+    /// This shard also takes over what was counted.
+    pub counts: bool,
+}
+
 /// What a job of SQL gives to each of its shards.
 pub struct ColumnsParts {
     pub program: Arc<Program>,
@@ -84,6 +120,11 @@ pub struct ColumnsParts {
     pub aside: Option<Box<dyn AsideOutput>>,
     /// Takes the late rows, and with them the duty to release blocks; none: nobody asks for late rows.
     pub late: Option<Box<dyn LateOutput>>,
+    /// Takes what there is at each cut; none: nobody asks for cuts.
+    pub cuts: Option<Box<dyn CutOutput>>,
+    pub restored: Option<Restored>,
+    /// The number of the shard.
+    pub shard: usize,
     pub metrics: Arc<ShardMetrics>,
 }
 
@@ -99,6 +140,7 @@ pub struct Columns {
     outputs: Vec<Box<dyn Output>>,
     aside: Option<Box<dyn AsideOutput>>,
     late: Option<Lateness>,
+    cuts: Option<Box<dyn CutOutput>>,
     findings: Findings,
     metrics: Arc<ShardMetrics>,
 }
@@ -207,6 +249,17 @@ impl Dataflow for Columns {
         self.metrics.windows_fired.set(self.operators.iter().map(|operator| operator.fired_windows()).sum());
     }
 
+    fn cut(&mut self, cut: &Cut) -> Result<()> {
+        let Some(cuts) = &mut self.cuts else { return Ok(()) };
+        let saved = Saved {
+            state: cut::save(&mut self.operators)?,
+            closed: self.outputs.iter_mut().map(|output| output.close()).collect::<Result<_>>()?,
+            metrics: Totals::of([&*self.metrics]),
+            written: self.metrics.rows_written.iter().map(Counter::get).collect(),
+        };
+        cuts.take(cut, saved)
+    }
+
     fn finish(mut self, peaks: &[Peaks]) -> Result<Findings> {
         self.outputs.into_iter().try_for_each(|output| output.finish())?;
         self.findings.see_peaks(peaks);
@@ -233,14 +286,14 @@ impl Columns {
     /// # Errors
     /// As [`operator`].
     pub fn new(parts: ColumnsParts) -> Result<Self> {
-        let ColumnsParts { program, layout, splits, outputs, aside, late, metrics } = parts;
+        let ColumnsParts { program, layout, splits, outputs, aside, late, cuts, restored, shard, metrics } = parts;
+        let mut operators = cut::operators(&program)?;
+        if let Some(restored) = restored {
+            cut::restore(&mut operators, restored, &program, shard)?;
+        }
         let mut columns = Columns {
             scan_schemas: program.branches.iter().map(|branch| branch.scan.schema.to_arrow()).collect(),
-            operators: program
-                .stages
-                .iter()
-                .map(|stage| operator(&stage.spec, &program.context))
-                .collect::<Result<_>>()?,
+            operators,
             deadlines: program.deadlines()?,
             findings: Findings::new(program.branches.len()),
             program,
@@ -249,6 +302,7 @@ impl Columns {
             outputs,
             aside,
             late: None,
+            cuts,
             metrics,
         };
         if let Some(output) = late {

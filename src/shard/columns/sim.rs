@@ -222,11 +222,14 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
                 outputs: vec![Box::new(Collect(results.clone()))],
                 aside: None,
                 late: None,
+                cuts: None,
+                restored: None,
+                shard: endpoint.shard(),
                 metrics: metrics.clone(),
             };
             let columns = Columns::new(parts).unwrap();
             let (layout, progress) = (layout.clone(), progress.clone());
-            Shard::new(ShardParts { layout, progress, start: START, endpoint }, columns)
+            Shard::new(ShardParts { layout, progress, start: START, place: None, endpoint }, columns)
         })
         .collect();
     let mut idle_steps = 0;

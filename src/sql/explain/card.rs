@@ -22,7 +22,7 @@ pub(super) fn cards(pipeline: &Pipeline, config: &Config) -> String {
     for (i, (spec, inputs)) in stages.iter().enumerate() {
         let number = if stages.len() == 1 { String::new() } else { format!(" {} of {}", i + 1, stages.len()) };
         // Writing to a string does not fail.
-        let _ = writeln!(text, "Card{number}: {}", title(spec));
+        let _ = writeln!(text, "Card{number}: {}", spec.name());
         for (name, content) in card(spec, inputs, config) {
             entry(&mut text, name, &content);
         }
@@ -58,21 +58,6 @@ fn entry(text: &mut String, name: &str, content: &str) {
         filled = true;
     }
     let _ = writeln!(text, "{}", line.replace(FIRM, " "));
-}
-
-/// As the plan names it.
-pub(super) fn title(spec: &StageSpec) -> &'static str {
-    match spec {
-        StageSpec::Aggregate(_) => "WindowAggregate",
-        StageSpec::Emitting(_) => "WindowAggregate, with results that change",
-        StageSpec::Over(_) => "Over",
-        StageSpec::Rank(_) => "WindowTopN",
-        StageSpec::SessionRows(_) => "SessionRows",
-        StageSpec::KeepFirst(_) => "Deduplicate",
-        StageSpec::Group(_) => "GroupAggregate",
-        StageSpec::Join(spec) if spec.windows.is_some() => "WindowJoin",
-        StageSpec::Join(_) => "Join",
-    }
 }
 
 fn card(spec: &StageSpec, inputs: &[Node], config: &Config) -> Vec<(&'static str, String)> {

@@ -1,7 +1,7 @@
 //! How much state there may be: what a look at the input must find out, and what it is multiplied by.
 
 use super::bytes::{Bytes, accumulator, key};
-use super::card::{delay_ms, stages, title};
+use super::card::{delay_ms, stages};
 use super::words::source;
 use crate::expr::Expr;
 use crate::plan::{JobPlan, Node, ScanSpec, SourceSpec, StageSpec, WindowAggregateSpec, WindowSpec};
@@ -55,7 +55,7 @@ fn of_stage(spec: &StageSpec, input: &Node) -> Option<StateSize> {
     };
     let each = calls.iter().map(|call| accumulator(call, false)).fold(key(keys, input.schema()), Bytes::and);
     Some(StateSize {
-        operator: title(spec),
+        operator: spec.name(),
         key: keys.iter().map(|key| source(input, *key)).collect::<Vec<_>>().join(", "),
         scan,
         keys: exprs,

@@ -1,0 +1,413 @@
+//! Checkpoints of a running job: asks for cuts, collects what the shards say at each, has it written, and lets the sinks
+//! show what it covers.
+//!
+//! Writing goes on a thread of its own. The manifest is written when all else is on the disk, the output is shown when the
+//! manifest is: so whatever a crash leaves, the newest manifest tells what counts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, Sender, bounded};
+
+use super::drive::NextCut;
+use super::output::OpenSink;
+use super::restore::Checkpoint;
+use super::{Report, Running, now_ms};
+use crate::error::{Error, Result};
+use crate::format::local_path;
+use crate::metrics::Totals;
+use crate::options::Config;
+use crate::shard::columns::program::Program;
+use crate::shard::columns::scan::SplitEntry;
+use crate::shard::columns::{CutOutput, Saved};
+use crate::shard::{Cut, Place};
+use crate::sink::sync_parts;
+use crate::snapshot::{
+    CheckpointFolder, Closed, Counts, Fingerprint, Manifest, NamedSink, SplitState, StageState, StateWriter,
+    WatermarkOrigin,
+};
+use crate::source::STDIN;
+
+/// How long to wait at least before the next look whether a checkpoint is complete.
+const LEAST_WAIT: Duration = Duration::from_millis(5);
+
+/// A checkpoint that is complete.
+#[derive(Debug, Clone)]
+pub struct Completed {
+    pub number: u64,
+    pub folder: PathBuf,
+    /// Of its files of state.
+    pub bytes: u64,
+    /// From the request to the moment when it was complete.
+    pub took: Duration,
+}
+
+/// Where a job's checkpoints go, and when they are taken.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    pub folder: CheckpointFolder,
+    /// From the end of one to the start of the next.
+    pub interval: Duration,
+    /// How many complete ones are kept.
+    pub retained: u64,
+}
+
+/// The schedule that the settings ask for, if this job can go on from a checkpoint; else a notice says why not.
+pub(super) fn schedule(config: &Config, splits: &[SplitEntry], report: &mut dyn Report) -> Option<Schedule> {
+    let settings = &config.checkpoints;
+    let interval = settings.interval_ms?;
+    match folder(config, splits) {
+        Ok(folder) => {
+            let run = format!("{:x}-{:x}", now_ms(), std::process::id());
+            let folder = CheckpointFolder::new(&folder, &run);
+            Some(Schedule { folder, interval: Duration::from_millis(interval), retained: settings.retained })
+        }
+        Err(why) => {
+            report.notice(&format!("no checkpoints are taken: {why}"));
+            None
+        }
+    }
+}
+
+/// Where checkpoints go, or why there are none.
+fn folder(config: &Config, splits: &[SplitEntry]) -> std::result::Result<PathBuf, String> {
+    let Some(folder) = &config.checkpoints.folder else {
+        return Err("SET 'execution.checkpointing.dir' says where to".to_string());
+    };
+    let Ok(path) = local_path(folder) else {
+        return Err(format!("{folder} is not on this machine; -D execution.checkpointing.dir=PATH says where to"));
+    };
+    if splits.iter().any(|entry| entry.split.name() == STDIN) {
+        return Err("what stdin has given cannot be read again".to_string());
+    }
+    let asides = [("quarantine", config.quarantine.is_some()), ("file of late rows", config.late_rows.is_some())];
+    match asides.into_iter().find(|(_, is_set)| *is_set) {
+        Some((what, _)) => Err(format!("the job fills a {what}, which is written as a whole")),
+        None => Ok(PathBuf::from(path)),
+    }
+}
+
+/// On the thread that runs the job.
+pub(super) struct Coordinator {
+    schedule: Schedule,
+    /// Cuts come by themselves.
+    counted: bool,
+    identity: Identity,
+    sinks: Vec<OpenSink>,
+    /// None: nothing more is to be written.
+    work: Option<Sender<Work>>,
+    done: Receiver<Result<Completed>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    /// The number of the next cut of this run. Checkpoints go on counting where those of earlier runs ended.
+    next: u64,
+    first: u64,
+    due: Instant,
+    /// By number of the cut.
+    collecting: BTreeMap<u64, Collecting>,
+    /// A checkpoint is handed to the writing thread, and not heard of since.
+    writing: bool,
+}
+
+/// What a manifest says of the job, whatever the cut.
+struct Identity {
+    script: String,
+    statement: u64,
+    key_groups: u32,
+    shards: u32,
+    block_bytes: u64,
+    stages: Vec<Fingerprint>,
+    sinks: Vec<Fingerprint>,
+    /// Branch, name and size of each split.
+    splits: Vec<(u32, String, u64)>,
+    /// What was counted before this run.
+    base: Counts,
+}
+
+/// What the shards have said of a cut.
+struct Collecting {
+    started: Instant,
+    place: Option<Place>,
+    saved: Vec<Option<Saved>>,
+}
+
+/// A checkpoint to be written.
+struct Work {
+    started: Instant,
+    manifest: Manifest,
+    states: Vec<StateWriter>,
+}
+
+/// What a specification is known by.
+pub(super) fn fingerprints(program: &Program) -> (Vec<Fingerprint>, Vec<Fingerprint>) {
+    let stage = |stage: &crate::shard::columns::program::Stage| Fingerprint {
+        title: stage.spec.name().to_string(),
+        text: format!("{:?}", stage.spec),
+    };
+    let sink = |sink: &crate::plan::SinkSpec| Fingerprint {
+        title: format!("table `{}`", sink.table),
+        text: format!("{:?} {:?} {}", sink.connector, sink.schema, sink.changelog),
+    };
+    (program.stages.iter().map(stage).collect(), program.sinks.iter().map(sink).collect())
+}
+
+impl Coordinator {
+    /// `first`: the number of the first checkpoint. `base`: what was counted before.
+    pub(super) fn new(running: &Running<'_>, schedule: Schedule, (first, base): (u64, Counts)) -> Coordinator {
+        let (stages, sinks) = fingerprints(running.program);
+        let split = |entry: &SplitEntry| (entry.branch as u32, entry.split.name().to_string(), entry.split.bytes());
+        let identity = Identity {
+            script: running.origin.script.clone(),
+            statement: running.origin.statement as u64,
+            key_groups: running.program.groups.groups,
+            shards: running.shards as u32,
+            block_bytes: running.options.block_bytes as u64,
+            stages,
+            sinks,
+            splits: running.splits.iter().map(split).collect(),
+            base,
+        };
+        let (work, inbox) = bounded(1);
+        let (outbox, done) = bounded(1);
+        let restored = running.origin.checkpoint.clone();
+        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec(), restored };
+        let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
+        Coordinator {
+            due: Instant::now() + schedule.interval,
+            counted: running.options.checkpoint_blocks.is_some(),
+            schedule,
+            identity,
+            sinks: running.sinks.to_vec(),
+            work: Some(work),
+            done,
+            thread: Some(thread),
+            next: 1,
+            first,
+            collecting: BTreeMap::new(),
+            writing: false,
+        }
+    }
+
+    /// Which cut is to be asked for, and when.
+    pub(super) fn next_cut(&mut self) -> Option<NextCut> {
+        let now = Instant::now();
+        if self.counted || self.writing || !self.collecting.is_empty() || now < self.due {
+            return Some(NextCut::In(self.due.saturating_duration_since(now).max(LEAST_WAIT)));
+        }
+        self.collect(self.next);
+        self.next += 1;
+        Some(NextCut::Now(self.next - 1))
+    }
+
+    fn collect(&mut self, number: u64) -> &mut Collecting {
+        let shards = self.identity.shards;
+        self.collecting.entry(number).or_insert_with(|| Collecting {
+            started: Instant::now(),
+            place: None,
+            saved: (0..shards).map(|_| None).collect(),
+        })
+    }
+
+    /// A shard has come to a cut. Gives a checkpoint that has become complete meanwhile.
+    ///
+    /// # Errors
+    /// As [`Coordinator::completed`].
+    pub(super) fn take(&mut self, cut: Cut, shard: usize, saved: Saved) -> Result<Option<Completed>> {
+        let collecting = self.collect(cut.number);
+        collecting.place = Some(cut.place);
+        collecting.saved[shard] = Some(saved);
+        if collecting.saved.iter().any(Option::is_none) {
+            return Ok(None);
+        }
+        let Some(whole) = self.collecting.remove(&cut.number) else { return Ok(None) };
+        // One at a time: cuts that come by themselves wait here.
+        let completed = if self.writing { Some(self.wait()?) } else { None };
+        let work = self.work_of(cut.number, whole);
+        self.writing = true;
+        let sent = self.work.as_ref().is_some_and(|sender| sender.send(work).is_ok());
+        if sent { Ok(completed) } else { Err(Error::internal("nobody writes checkpoints")) }
+    }
+
+    /// A checkpoint that has become complete.
+    ///
+    /// # Errors
+    /// It cannot be written, or its output cannot be shown.
+    pub(super) fn completed(&mut self) -> Result<Option<Completed>> {
+        match self.done.try_recv() {
+            Ok(result) => self.finished(result).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Waits for the checkpoint that is being written, if there is one.
+    ///
+    /// # Errors
+    /// As [`Coordinator::completed`].
+    pub(super) fn last(&mut self) -> Result<Option<Completed>> {
+        if self.writing { self.wait().map(Some) } else { Ok(None) }
+    }
+
+    fn wait(&mut self) -> Result<Completed> {
+        let result = self.done.recv().unwrap_or_else(|_| Err(Error::internal("the thread of checkpoints has ended")));
+        self.finished(result)
+    }
+
+    fn finished(&mut self, result: Result<Completed>) -> Result<Completed> {
+        self.writing = false;
+        self.due = Instant::now() + self.schedule.interval;
+        result
+    }
+
+    fn work_of(&self, number: u64, collecting: Collecting) -> Work {
+        let Collecting { started, place, saved } = collecting;
+        let (place, mut saved): (Place, Vec<Saved>) =
+            (place.unwrap_or_default(), saved.into_iter().flatten().collect());
+        let identity = &self.identity;
+        let mut counts = identity.base.clone();
+        saved.iter().for_each(|saved| add(&mut counts, &counts_of(&saved.metrics, saved.written.clone())));
+        let stages = identity.stages.iter().zip(&place.watermarks);
+        let splits = identity.splits.iter().zip(&place.position.splits);
+        let named = |(at, fingerprint): (usize, &Fingerprint)| {
+            let closed: Vec<Closed> = saved.iter_mut().map(|saved| std::mem::take(&mut saved.closed[at])).collect();
+            NamedSink { fingerprint: fingerprint.clone(), files: self.sinks[at].state(&closed) }
+        };
+        let sinks = identity.sinks.iter().enumerate().map(named).collect();
+        let manifest = Manifest {
+            checkpoint: self.first + number - 1,
+            created_ms: now_ms(),
+            release: env!("CARGO_PKG_VERSION").to_string(),
+            script: identity.script.clone(),
+            statement: identity.statement,
+            key_groups: identity.key_groups,
+            shards: identity.shards,
+            block_bytes: identity.block_bytes,
+            stages: stages
+                .map(|(fingerprint, watermark)| StageState { fingerprint: fingerprint.clone(), watermark: watermark.0 })
+                .collect(),
+            splits: splits
+                .map(|((branch, name, bytes), at)| SplitState {
+                    branch: *branch,
+                    name: name.clone(),
+                    bytes: *bytes,
+                    next_block: at.next_block as u64,
+                    state: at.state,
+                    idle: at.idle,
+                    peaks: [at.peaks.first, at.peaks.second],
+                    origin: WatermarkOrigin {
+                        block: at.origin.block as u64,
+                        state: at.origin.state,
+                        before: at.origin.before.0,
+                        second: at.origin.second.0,
+                    },
+                })
+                .collect(),
+            sinks,
+            counts,
+            files: Vec::new(),
+        };
+        Work { started, manifest, states: saved.into_iter().map(|saved| saved.state).collect() }
+    }
+}
+
+impl Drop for Coordinator {
+    /// Whatever became of the job: a checkpoint that is being written is done before sinks are committed or undone.
+    fn drop(&mut self) {
+        self.work = None;
+        // A panic there is said by the checkpoint that is missing.
+        let _ = self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+/// The totals that a job goes on counting from. Late rows and fired windows are counted by the operators, whose state has
+/// them.
+fn counts_of(totals: &Totals, written: Vec<u64>) -> Counts {
+    let totals = vec![
+        totals.bytes_read,
+        totals.rows_decoded,
+        totals.rows_repeated,
+        totals.rows_malformed,
+        totals.rows_unreadable,
+        totals.rows_without_time,
+        totals.rows_filtered,
+    ];
+    Counts { totals, written }
+}
+
+/// Adds what was counted before.
+pub(super) fn go_on(totals: &mut Totals, base: &Counts) {
+    let counts = [
+        &mut totals.bytes_read,
+        &mut totals.rows_decoded,
+        &mut totals.rows_repeated,
+        &mut totals.rows_malformed,
+        &mut totals.rows_unreadable,
+        &mut totals.rows_without_time,
+        &mut totals.rows_filtered,
+    ];
+    counts.into_iter().zip(&base.totals).for_each(|(count, before)| *count += before);
+    totals.rows_written += base.written.iter().sum::<u64>();
+}
+
+fn add(counts: &mut Counts, more: &Counts) {
+    for (counts, more) in [(&mut counts.totals, &more.totals), (&mut counts.written, &more.written)] {
+        counts.resize(more.len(), 0);
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+    }
+}
+
+/// On a thread of its own.
+struct Writer {
+    schedule: Schedule,
+    sinks: Vec<OpenSink>,
+    /// What the job goes on from.
+    restored: Option<Checkpoint>,
+}
+
+impl Writer {
+    fn run(self, inbox: &Receiver<Work>, outbox: &Sender<Result<Completed>>) {
+        for work in inbox {
+            // Nobody listens any more where the job has failed.
+            if outbox.send(self.write(work)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn write(&self, work: Work) -> Result<Completed> {
+        let Work { started, mut manifest, states } = work;
+        let number = manifest.checkpoint;
+        let pending = self.schedule.folder.begin(number)?;
+        let written = || -> Result<()> {
+            for sink in &manifest.sinks {
+                sync_parts(&sink.files.parts)?;
+            }
+            for (shard, state) in states.iter().enumerate() {
+                manifest.files.push(pending.write_state(state, (shard, states.len()))?);
+            }
+            pending.publish(&manifest)
+        }();
+        if let Err(error) = written {
+            pending.abandon();
+            return Err(error);
+        }
+        for (sink, state) in self.sinks.iter().zip(&manifest.sinks) {
+            sink.publish(&state.files)?;
+        }
+        self.schedule.folder.forget_before((number + 1).saturating_sub(self.schedule.retained));
+        self.restored.iter().for_each(Checkpoint::outlived);
+        let bytes = manifest.files.iter().map(|file| file.bytes).sum();
+        Ok(Completed { number, folder: pending.path().to_path_buf(), bytes, took: started.elapsed() })
+    }
+}
+
+/// A shard's way to the coordinator.
+pub(super) struct Sending {
+    pub shard: usize,
+    pub teller: super::Teller,
+}
+
+impl CutOutput for Sending {
+    fn take(&mut self, cut: &Cut, saved: Saved) -> Result<()> {
+        self.teller.tell(super::Told::Saved { shard: self.shard, cut: Box::new(cut.clone()), saved })
+    }
+}

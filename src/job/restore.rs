@@ -1,0 +1,235 @@
+//! Going on from a checkpoint: finds it, sees that it is of this job, and brings sources, sinks and shards to where it stands.
+
+use std::path::{Path, PathBuf};
+
+use super::checkpoint::fingerprints;
+use super::output::OpenSink;
+use super::{Report, RunOptions};
+use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::sequence::{Origin, Position, SplitPosition};
+use crate::key::KeyGroups;
+use crate::shard::Place;
+use crate::shard::columns::Restored;
+use crate::shard::columns::program::Program;
+use crate::shard::columns::scan::SplitEntry;
+use crate::snapshot::{CheckpointFolder, Fingerprint, METADATA, Manifest, SplitState};
+use crate::source::Split;
+use crate::time::Watermark;
+use crate::watermark::Peaks;
+
+/// A checkpoint that every byte of has been looked at.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    pub folder: PathBuf,
+    pub manifest: Manifest,
+    /// It belongs to the job that goes on from it, and goes when a newer one or the end of the job makes it useless.
+    pub claimed: bool,
+}
+
+impl Checkpoint {
+    /// The checkpoint in a folder, which may also be named by its manifest.
+    ///
+    /// # Errors
+    /// Usage if there is none; Data, with the file and the place, if it is damaged.
+    pub fn at(path: &Path) -> Result<Checkpoint> {
+        let folder = if path.file_name().is_some_and(|name| name == METADATA) {
+            path.parent().unwrap_or(path).to_path_buf()
+        } else {
+            path.to_path_buf()
+        };
+        if !folder.join(METADATA).is_file() {
+            return Err(Error::usage(format!("{} is no checkpoint: it has no file {METADATA}", folder.display()))
+                .help("name a folder chk-N that has one, or say --restore latest"));
+        }
+        let manifest = Manifest::read(&folder.join(METADATA))?;
+        manifest.open_state(&folder)?;
+        Ok(Checkpoint { folder, manifest, claimed: false })
+    }
+
+    /// The newest checkpoint of a script below a folder that is not damaged; `damaged` is told of those that are.
+    ///
+    /// # Errors
+    /// Usage if there is none.
+    pub fn latest(root: &Path, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Checkpoint> {
+        let name = |script: &str| Path::new(script).file_name().map(|name| name.to_owned());
+        let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
+        for (folder, manifest) in found {
+            let opened = manifest.and_then(|manifest| {
+                let ours = name(&manifest.script) == name(script);
+                if ours { manifest.open_state(&folder).map(|_| Some(manifest)) } else { Ok(None) }
+            });
+            match opened {
+                Ok(Some(manifest)) => return Ok(Checkpoint { folder, manifest, claimed: true }),
+                Ok(None) => {}
+                Err(error) => damaged(&error),
+            }
+        }
+        let message = format!("no checkpoint of {script} below {} can be restored", root.display());
+        Err(Error::usage(message).help("run the job from its beginning, without --restore"))
+    }
+
+    /// The job has a newer checkpoint, or has ended well.
+    pub(super) fn outlived(&self) {
+        if self.claimed {
+            CheckpointFolder::discard(&self.folder);
+        }
+    }
+
+    /// The state must be that of the program's stages and sinks.
+    ///
+    /// # Errors
+    /// Usage, with the first difference.
+    pub(super) fn check(&self, program: &Program) -> Result<()> {
+        let (stages, sinks) = fingerprints(program);
+        let stage = |state: &crate::snapshot::StageState| state.fingerprint.clone();
+        let sink = |sink: &crate::snapshot::NamedSink| sink.fingerprint.clone();
+        let (had_stages, had_sinks): (Vec<_>, Vec<_>) =
+            (self.manifest.stages.iter().map(stage).collect(), self.manifest.sinks.iter().map(sink).collect());
+        let changed = difference("operator", &had_stages, &stages).or_else(|| difference("sink", &had_sinks, &sinks));
+        if let Some(changed) = changed {
+            return Err(Error::usage(format!("{} is of another script: {changed}", self.folder.display()))
+                .help("restore it with the script as it was, or run this one from its beginning, without --restore"));
+        }
+        let groups = program.groups.groups;
+        if self.manifest.key_groups != groups {
+            let message =
+                format!("{} has {} key groups, the job has {groups}", self.folder.display(), self.manifest.key_groups);
+            let had = self.manifest.key_groups;
+            return Err(Error::usage(message).help(format!("SET 'pipeline.max-parallelism' = '{had}'")));
+        }
+        Ok(())
+    }
+
+    /// Leaves of the splits those that the checkpoint has, and says where the job stands.
+    ///
+    /// # Errors
+    /// Data, with the file that has gone or changed.
+    pub(super) fn place(&self, splits: &mut Vec<SplitEntry>, report: &mut dyn Report) -> Result<Place> {
+        let known = |entry: &SplitEntry| {
+            let ours = |split: &&SplitState| split.branch as usize == entry.branch && split.name == entry.split.name();
+            self.manifest.splits.iter().find(ours)
+        };
+        for entry in splits.iter().filter(|entry| known(entry).is_none()) {
+            report.notice(&format!(
+                "{} came after the checkpoint was taken; it is not read by a job that goes on from there",
+                entry.split.name()
+            ));
+        }
+        splits.retain(|entry| known(entry).is_some());
+        if let Some(gone) = self.manifest.splits.iter().find(|split| {
+            !splits.iter().any(|entry| entry.branch == split.branch as usize && entry.split.name() == split.name)
+        }) {
+            return Err(changed(gone, "is not there any more"));
+        }
+        let mut position = Position::default();
+        for entry in splits.iter() {
+            let Some(split) = known(entry) else { continue };
+            if entry.split.bytes() != split.bytes {
+                let how = format!("has {} bytes, and had {} at the checkpoint", entry.split.bytes(), split.bytes);
+                return Err(changed(split, &how));
+            }
+            pass_over(entry.split.as_ref(), split.next_block as usize);
+            position.splits.push(SplitPosition {
+                next_block: split.next_block as usize,
+                state: split.state,
+                origin: Origin {
+                    block: split.origin.block as usize,
+                    state: split.origin.state,
+                    before: Watermark(split.origin.before),
+                    second: Watermark(split.origin.second),
+                },
+                peaks: Peaks { first: split.peaks[0], second: split.peaks[1] },
+                idle: split.idle,
+            });
+        }
+        let watermarks = self.manifest.stages.iter().map(|stage| Watermark(stage.watermark)).collect();
+        Ok(Place { position, watermarks })
+    }
+
+    /// What each of `shards` shards takes over.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::at`].
+    pub(super) fn state(&self, shards: usize) -> Result<Vec<Restored>> {
+        let had = self.manifest.shards as usize;
+        if had == shards {
+            let files = self.manifest.open_state(&self.folder)?;
+            let own = |file| Restored { files: vec![file], same_keys: true, counts: true };
+            return Ok(files.into_iter().map(own).collect());
+        }
+        let groups = |shards: usize| KeyGroups::new(self.manifest.key_groups, shards as u32);
+        let (before, now) = (groups(had), groups(shards));
+        let mut restored = Vec::new();
+        for shard in 0..shards {
+            let shares = |old: usize| {
+                let both = |group: u32| (before.owner_of_group(group), now.owner_of_group(group));
+                (0..self.manifest.key_groups).any(|group| both(group) == (old as u32, shard as u32))
+            };
+            // The first shard also takes over what all of them have counted.
+            let mut files = self.manifest.open_state(&self.folder)?;
+            files.retain(|file| shard == 0 || shares(file.shard));
+            restored.push(Restored { files, same_keys: false, counts: shard == 0 });
+        }
+        Ok(restored)
+    }
+
+    /// Brings the sinks to the checkpoint: what it covers is shown, what was written behind it goes.
+    ///
+    /// # Errors
+    /// As [`Sink::restore`](crate::sink::Sink::restore).
+    pub(super) fn restore_sinks(&self, sinks: &[OpenSink]) -> Result<()> {
+        sinks.iter().zip(&self.manifest.sinks).try_for_each(|(sink, state)| sink.restore(&state.files))
+    }
+
+    /// The options of a run that goes on from here.
+    pub(super) fn adapt(&self, options: &RunOptions) -> RunOptions {
+        RunOptions { block_bytes: self.manifest.block_bytes as usize, ..options.clone() }
+    }
+}
+
+fn changed(split: &SplitState, how: &str) -> Error {
+    Error::new(ErrorKind::Data, format!("{} {how}", split.name))
+        .help("a job goes on in the files that it has begun; bring the file back, or run the job from its beginning")
+}
+
+/// The blocks before have had their turn: a split that can be read only once drops them.
+fn pass_over(split: &dyn Split, blocks: usize) {
+    let mut passed = 0;
+    loop {
+        let extent = split.extent();
+        while passed < extent.blocks.min(blocks) {
+            split.release(passed);
+            passed += 1;
+        }
+        if passed == blocks || extent.complete || split.extend() == extent {
+            return;
+        }
+    }
+}
+
+/// The first thing in which two lists differ, in words.
+fn difference(what: &str, had: &[Fingerprint], has: &[Fingerprint]) -> Option<String> {
+    for (number, (had, has)) in had.iter().zip(has).enumerate() {
+        if had == has {
+            continue;
+        }
+        if had.title != has.title {
+            return Some(format!("{what} {} was {}, it is {}", number + 1, had.title, has.title));
+        }
+        let (before, after) = excerpts(&had.text, &has.text);
+        return Some(format!("{what} {}, {}, had {before}, it has {after}", number + 1, had.title));
+    }
+    (had.len() != has.len()).then(|| format!("it had {} {what}s, it has {}", had.len(), has.len()))
+}
+
+/// Where two texts begin to differ, a few words of each.
+fn excerpts(a: &str, b: &str) -> (String, String) {
+    const BEFORE: usize = 30;
+    const LENGTH: usize = 80;
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let excerpt = |text: &str| {
+        let piece: String = text.chars().skip(common.saturating_sub(BEFORE)).take(LENGTH).collect();
+        format!("`{}`", piece.trim())
+    };
+    (excerpt(a), excerpt(b))
+}
