@@ -77,6 +77,9 @@ struct ConformanceArgs {
     /// Judge also the cases that a folder's later.txt names; without this they count as skipped, or fail if they pass
     #[arg(long)]
     all: bool,
+    /// Break each script off at a checkpoint after every block of its input, and go on from there on another number of shards
+    #[arg(long, conflicts_with = "isolate")]
+    restore: bool,
     /// Run one timeline case and print its outputs as one JSON line; each step with what was expected on standard error
     #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
     print: Option<PathBuf>,
@@ -298,6 +301,7 @@ fn conformance_plan(args: ConformanceArgs) -> conformance::Plan {
         show_skipped: args.show_skipped,
         skip_unsupported: args.skip_unsupported,
         all: args.all,
+        restore: args.restore,
     }
 }
 

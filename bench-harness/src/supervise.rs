@@ -248,6 +248,7 @@ fn request_from_json(json: &Json) -> Option<Request> {
             .map(|(name, value)| Some((name.clone(), value.as_text()?.to_string())))
             .collect::<Option<_>>()?,
         tuning: tuning_from_json(json),
+        restores: None,
     })
 }
 
@@ -296,6 +297,7 @@ mod tests {
             file: "job.sql".into(),
             variables: [("OUT".to_string(), "/x y".to_string())].into(),
             tuning: Tuning { shards: Some(3), ..Tuning::default() },
+            restores: None,
         };
         let timeline = Work::Timeline { file: "a/b.json".into(), tuning: request.tuning };
         for work in [Work::Script(request), timeline] {

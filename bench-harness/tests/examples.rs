@@ -1,12 +1,11 @@
 //! The scripts in `examples/` give what Flink gave (`datasets/flights/expected`).
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use bench_harness::conformance::case::Columns;
 use bench_harness::conformance::{compare, rows};
-use bench_harness::engine::{self, Request, Tuning};
+use bench_harness::engine::{self, Request};
 use bench_harness::json::Json;
 
 fn root() -> PathBuf {
@@ -42,7 +41,7 @@ fn every_example_gives_the_rows_that_flink_gave() {
         assert!(!wanted.is_empty());
         let text = script(name, &columns, out.path());
         assert!(text.contains(&out.path().display().to_string()), "{name} writes elsewhere");
-        let request = Request { text, file: name.clone(), variables: BTreeMap::new(), tuning: Tuning::default() };
+        let request = Request { text, file: name.clone(), ..Request::default() };
         engine::run(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
         let got = rows::read_sink(&out.path().join(name), &columns).unwrap();
         if let Some(difference) = compare::difference(&wanted, &got, &columns) {

@@ -68,7 +68,7 @@ fn run(number: u32, events: usize, shards: usize, out: &Path) -> Result<()> {
     ];
     let variables: BTreeMap<String, String> = variables.map(|(name, value)| (name.to_string(), value)).into();
     let tuning = Tuning { shards: Some(shards), ..Tuning::default() };
-    engine::run(&Request { text: script(number), file: format!("q{number}.sql"), variables, tuning })
+    engine::run(&Request { text: script(number), file: format!("q{number}.sql"), variables, tuning, restores: None })
 }
 
 /// Where Flink's rows of a query are, and how many events they are of.

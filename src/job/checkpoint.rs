@@ -105,6 +105,8 @@ pub(super) struct Coordinator {
     due: Instant,
     /// By number of the cut.
     collecting: BTreeMap<u64, Collecting>,
+    /// The last cut that was handed to the writing thread.
+    written: u64,
     /// A checkpoint is handed to the writing thread, and not heard of since.
     writing: bool,
 }
@@ -184,6 +186,7 @@ impl Coordinator {
             next: 1,
             first,
             collecting: BTreeMap::new(),
+            written: 0,
             writing: false,
         }
     }
@@ -220,6 +223,11 @@ impl Coordinator {
             return Ok(None);
         }
         let Some(whole) = self.collecting.remove(&cut.number) else { return Ok(None) };
+        // The parts of sinks that belong to a cut are in no other.
+        if cut.number != self.written + 1 {
+            return Err(Error::internal(format!("cut {} behind cut {}", cut.number, self.written)));
+        }
+        self.written = cut.number;
         // One at a time: cuts that come by themselves wait here.
         let completed = if self.writing { Some(self.wait()?) } else { None };
         let work = self.work_of(cut.number, whole);

@@ -137,7 +137,12 @@ pub trait Report {
         Ok(())
     }
     /// A checkpoint is complete.
-    fn checkpointed(&mut self, _checkpoint: &Completed) {}
+    ///
+    /// # Errors
+    /// Stops the job.
+    fn checkpointed(&mut self, _checkpoint: &Completed) -> Result<()> {
+        Ok(())
+    }
     /// Rows of a sink that is print or stdout, in such an order too.
     fn print(&mut self, _sink: &SinkSpec, _batch: &RecordBatch) -> Result<()> {
         Ok(())
@@ -411,19 +416,16 @@ struct Receiving<'a> {
 impl Receiving<'_> {
     fn take_cut(&mut self, shard: usize, cut: Cut, saved: Saved) -> Result<()> {
         let Some(coordinator) = &mut self.coordinator else { return Ok(()) };
-        if let Some(completed) = coordinator.take(cut, shard, saved)? {
-            self.report.checkpointed(&completed);
-        }
-        Ok(())
+        let completed = coordinator.take(cut, shard, saved)?;
+        completed.map_or(Ok(()), |completed| self.report.checkpointed(&completed))
     }
 
     /// Waits for the checkpoint that is being written when all shards have ended.
     fn last_checkpoint(&mut self) -> Result<()> {
+        std::mem::replace(&mut self.failed, Ok(()))?;
         let Some(mut coordinator) = self.coordinator.take() else { return Ok(()) };
-        if let Some(completed) = coordinator.last()? {
-            self.report.checkpointed(&completed);
-        }
-        Ok(())
+        let completed = coordinator.last()?;
+        completed.map_or(Ok(()), |completed| self.report.checkpointed(&completed))
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -461,8 +463,10 @@ impl Listener<Told, Findings> for Receiving<'_> {
                 }
             }
             Told::Saved { shard, cut, saved } => {
-                if self.failed.is_ok() {
-                    self.failed = self.take_cut(shard, *cut, saved);
+                if let Err(error) = self.take_cut(shard, *cut, saved) {
+                    // Of the cuts that follow nothing counts: they go on from what has just failed.
+                    self.coordinator = None;
+                    self.failed = Err(error);
                 }
             }
         }
@@ -474,11 +478,15 @@ impl Listener<Told, Findings> for Receiving<'_> {
 
     fn release(&mut self, blocks: u64) -> Result<()> {
         std::mem::replace(&mut self.failed, Ok(()))?;
-        if let Some(coordinator) = &mut self.coordinator
-            && let Some(completed) = coordinator.completed()?
-        {
-            self.report.checkpointed(&completed);
+        let completed = self.coordinator.as_mut().map_or(Ok(None), Coordinator::completed);
+        let reported = completed.and_then(|completed| match completed {
+            Some(completed) => self.report.checkpointed(&completed),
+            None => Ok(()),
+        });
+        if reported.is_err() {
+            self.coordinator = None;
         }
+        reported?;
         let Running { program, splits, .. } = *self.running;
         if let Some(quarantine) = &mut self.asides.quarantine {
             quarantine.release(blocks, program, splits)?;

@@ -13,7 +13,6 @@ use crate::shard::columns::Restored;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
 use crate::snapshot::{CheckpointFolder, Fingerprint, METADATA, Manifest, SplitState};
-use crate::source::Split;
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 
@@ -128,7 +127,7 @@ impl Checkpoint {
                 let how = format!("has {} bytes, and had {} at the checkpoint", entry.split.bytes(), split.bytes);
                 return Err(changed(split, &how));
             }
-            pass_over(entry.split.as_ref(), split.next_block as usize);
+            entry.split.pass_over(split.next_block as usize)?;
             position.splits.push(SplitPosition {
                 next_block: split.next_block as usize,
                 state: split.state,
@@ -190,21 +189,6 @@ impl Checkpoint {
 fn changed(split: &SplitState, how: &str) -> Error {
     Error::new(ErrorKind::Data, format!("{} {how}", split.name))
         .help("a job goes on in the files that it has begun; bring the file back, or run the job from its beginning")
-}
-
-/// The blocks before have had their turn: a split that can be read only once drops them.
-fn pass_over(split: &dyn Split, blocks: usize) {
-    let mut passed = 0;
-    loop {
-        let extent = split.extent();
-        while passed < extent.blocks.min(blocks) {
-            split.release(passed);
-            passed += 1;
-        }
-        if passed == blocks || extent.complete || split.extend() == extent {
-            return;
-        }
-    }
 }
 
 /// The first thing in which two lists differ, in words.

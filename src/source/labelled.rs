@@ -78,6 +78,9 @@ impl Split for Labelled {
     fn extend(&self) -> Extent {
         self.inner.extend()
     }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.inner.pass_over(blocks)
+    }
     fn start(&self, wake: &Wake, alone: bool) {
         self.inner.start(wake, alone);
     }

@@ -94,6 +94,13 @@ pub trait Split: Send + Sync {
     /// The job begins: from now on `wake` is called when there may be more blocks than there were. `alone`: the job
     /// reads nothing but this split, so that its answer does not depend on where blocks end.
     fn start(&self, _wake: &Wake, _alone: bool) {}
+    /// The job goes on behind the first `blocks` blocks, which are not read again. Called once, before [`Split::start`].
+    ///
+    /// # Errors
+    /// They cannot be passed over.
+    fn pass_over(&self, _blocks: usize) -> Result<()> {
+        Ok(())
+    }
     /// Size in bytes, for progress.
     fn bytes(&self) -> u64;
     /// Columns that are read as NULL because the file has them not: "no column `k`", with the nearest name.

@@ -165,6 +165,16 @@ impl Split for StreamSplit {
         }
         self.extent()
     }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        let (mut cutter, mut made) = (lock(&self.cutter), lock(&self.made));
+        while made.extent.blocks < blocks && !made.extent.complete {
+            // A file has no moment without bytes.
+            let Some(chunk) = cutter.next_chunk() else { break };
+            made.extent = Extent { blocks: made.extent.blocks + 1, complete: chunk.last };
+        }
+        made.taken = made.extent.blocks;
+        if made.extent.blocks == blocks { Ok(()) } else { Err(super::became_shorter(&self.name)) }
+    }
     fn start(&self, wake: &Wake, alone: bool) {
         lock(&self.cutter).start(wake, alone);
     }

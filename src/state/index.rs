@@ -394,7 +394,7 @@ impl KeyIndex {
         let group = |row: usize| from[row].1;
         match (&mut self.store, &other.store) {
             (Store::Empty, Store::Empty) => {
-                *len |= other.len;
+                *len |= u32::from(rows > 0);
                 out.resize(out.len() + rows, 0);
             }
             (Store::Word { keys, null }, Store::Word { keys: others, null: other_null }) => {

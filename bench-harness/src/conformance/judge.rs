@@ -7,7 +7,7 @@ use transom::error::ErrorKind;
 
 use super::case::{Expected, Phase, SinkExpectation, SqlCase, TimelineCase};
 use super::{compare, rows};
-use crate::engine::{Request, Tuning};
+use crate::engine::{Request, Restores, Tuning};
 use crate::supervise::{Outcome, Supervisor, Work};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +20,12 @@ pub enum Verdict {
 }
 
 /// Runs the case into a fresh folder and compares.
-pub fn judge(case: &SqlCase, tuning: Tuning, supervisor: &Supervisor) -> Verdict {
+pub fn judge(case: &SqlCase, (tuning, restores): (Tuning, Option<Restores>), supervisor: &Supervisor) -> Verdict {
     let out = match tempfile::Builder::new().prefix("conformance-").tempdir() {
         Ok(out) => out,
         Err(e) => return Verdict::Failed(format!("cannot make a folder for the results: {e}")),
     };
-    let outcome = supervisor.run(Work::Script(request(case, out.path(), tuning)));
+    let outcome = supervisor.run(Work::Script(Request { restores, ..request(case, out.path(), tuning) }));
     let verdict = verdict(case, &outcome, out.path());
     if outcome == Outcome::TimedOut {
         // whoever hangs may still write there
@@ -53,6 +53,7 @@ fn request(case: &SqlCase, out: &Path, tuning: Tuning) -> Request {
         file: "job.sql".into(),
         variables: BTreeMap::from([("DATA".into(), path(&case.folder)), ("OUT".into(), path(out))]),
         tuning,
+        restores: None,
     }
 }
 

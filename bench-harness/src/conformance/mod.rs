@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::engine::Tuning;
+use crate::engine::{Restores, Tuning};
 use crate::supervise::Supervisor;
 use case::{Case, Kind};
 use judge::Verdict;
@@ -33,6 +33,8 @@ pub struct Plan {
     pub skip_unsupported: bool,
     /// Judge also the cases that are left to later.
     pub all: bool,
+    /// Break scripts off at every checkpoint, and go on from it.
+    pub restore: bool,
 }
 
 /// Runs the cases and prints what differs. Returns whether none failed.
@@ -51,7 +53,11 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
     let later = if plan.all { BTreeSet::new() } else { left_to_later(&plan.paths)? };
     let mut report = Report::new(width, plan.show_skipped, plan.skip_unsupported, later);
     let started = Instant::now();
-    judge_all(&cases, plan, |case, verdict| report.add(case, verdict));
+    let restores = plan.restore.then(Restores::default);
+    judge_all(&cases, (plan, &restores), |case, verdict| report.add(case, verdict));
+    if let Some(restores) = restores {
+        println!("\njobs went on from checkpoints {} times", restores.count());
+    }
     report.close(started.elapsed());
     Ok(report.all_passed())
 }
@@ -76,7 +82,7 @@ fn read_list(path: &Path) -> Result<BTreeSet<String>, String> {
 }
 
 /// Judges the cases on `plan.jobs` threads and hands out the verdicts in the order of the cases.
-fn judge_all(cases: &[Case], plan: &Plan, mut out: impl FnMut(&Case, Verdict)) {
+fn judge_all(cases: &[Case], (plan, restores): (&Plan, &Option<Restores>), mut out: impl FnMut(&Case, Verdict)) {
     let supervisor = Supervisor { time_limit: plan.time_limit, isolate: plan.isolate };
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
@@ -89,7 +95,7 @@ fn judge_all(cases: &[Case], plan: &Plan, mut out: impl FnMut(&Case, Verdict)) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { break };
                     let verdict = match &case.kind {
-                        Kind::Sql(sql) => judge::judge(sql, plan.tuning, &supervisor),
+                        Kind::Sql(sql) => judge::judge(sql, (plan.tuning, restores.clone()), &supervisor),
                         Kind::Timeline(timeline) => judge::judge_timeline(timeline, plan.tuning, &supervisor),
                     };
                     if sender.send((index, verdict)).is_err() {

@@ -77,6 +77,7 @@ pub fn run_once(plan: &Plan, input: &Path, sink: SinkKind, answer: &Totals) -> R
         file: "throughput.sql".into(),
         variables: BTreeMap::new(),
         tuning: plan.tuning,
+        restores: None,
     };
     let cost = match supervise::measure(&Work::Script(request), plan.time_limit) {
         (Outcome::Done, Some(cost)) => cost,

@@ -5,6 +5,7 @@ mod draw;
 mod nexmark;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -38,6 +39,8 @@ pub(super) struct GeneratedSplit {
     /// Rows that may come in a second.
     pace: Option<u64>,
     started: OnceLock<Instant>,
+    /// Rows that were made before the job went on.
+    passed: AtomicU64,
     generator: Box<dyn Generator>,
 }
 
@@ -72,7 +75,8 @@ fn now_ms() -> i64 {
 impl GeneratedSplit {
     fn new(name: &str, rows: Option<u64>, pace: Option<u64>, generator: Box<dyn Generator>) -> Self {
         let block_rows = pace.map_or(BLOCK_ROWS, |pace| (pace / BLOCKS_PER_SECOND).clamp(1, BLOCK_ROWS));
-        GeneratedSplit { name: name.to_string(), rows, block_rows, pace, started: OnceLock::new(), generator }
+        let (name, started, passed) = (name.to_string(), OnceLock::new(), AtomicU64::new(0));
+        GeneratedSplit { name, rows, block_rows, pace, started, passed, generator }
     }
 
     /// The numbers of the rows that are due by now.
@@ -81,7 +85,8 @@ impl GeneratedSplit {
         let Some(pace) = self.pace else { return total };
         let elapsed = self.started.get().map_or(0, |started| started.elapsed().as_micros());
         let due = elapsed.saturating_mul(u128::from(pace)) / 1_000_000;
-        u64::try_from(due).unwrap_or(u64::MAX).min(total)
+        let due = u64::try_from(due).unwrap_or(u64::MAX);
+        due.saturating_add(self.passed.load(Ordering::Relaxed)).min(total)
     }
 }
 
@@ -95,6 +100,10 @@ impl Split for GeneratedSplit {
         let blocks = if complete { due.div_ceil(self.block_rows) } else { due / self.block_rows };
         // A table without an end or a pace has more blocks than anybody will ask for.
         Extent { blocks: usize::try_from(blocks).unwrap_or(usize::MAX), complete }
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.passed.store((blocks as u64).saturating_mul(self.block_rows), Ordering::Relaxed);
+        Ok(())
     }
     fn start(&self, _wake: &Wake, _alone: bool) {
         // Nobody has to be woken: a shard that waits looks again often enough for the pace.
