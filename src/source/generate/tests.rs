@@ -115,13 +115,13 @@ fn random_values_keep_to_their_bounds_and_reach_them() {
     ];
     let rows = generated(&columns, &pairs, 512);
     let ints: HashSet<i32> = rows.column(0).as_primitive::<Int32Type>().values().iter().copied().collect();
-    assert_eq!(ints, HashSet::from_iter(-2..=3));
+    assert_eq!(ints, (-2..=3).collect::<HashSet<_>>());
     let longs: HashSet<i64> = rows.column(1).as_primitive::<Int64Type>().values().iter().copied().collect();
     assert_eq!(longs.len(), 5000);
     assert!(texts(rows.column(2)).iter().all(|text| (1.5..=1.75).contains(&text.parse::<f64>().unwrap())));
     assert!(texts(rows.column(3)).iter().all(|text| (-1.5..=1.8).contains(&text.parse::<f64>().unwrap())));
     let lengths: HashSet<usize> = texts(rows.column(4)).iter().map(String::len).collect();
-    assert_eq!(lengths, HashSet::from_iter(1..20));
+    assert_eq!(lengths, (1..20).collect::<HashSet<_>>());
     assert!(texts(rows.column(5)).iter().all(|t| t.len() == 5 && t.chars().all(|c| c.is_ascii_hexdigit())));
     assert!((1100..1400).contains(&rows.column(6).null_count()), "{}", rows.column(6).null_count());
 }

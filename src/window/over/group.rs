@@ -102,16 +102,14 @@ pub(super) fn archive(groups: &mut Vec<Group>, archive: &mut Archive<'_>) -> Res
     if archive.is_reading() {
         let mut effects = clears.iter().map(|&clears| if clears == 0 { Effect::MovesOn } else { Effect::Clears });
         let lists = frames.iter().zip(clearings.iter()).zip(settled.iter());
-        let group = |(&reached, ((frame, clearing), settled)): (&i64, _)| {
-            let (frame, clearing, settled): (&[[i64; 2]], &[[i64; 2]], &[[i64; 2]]) = (frame, clearing, settled);
-            Group {
+        for (reached, ((frame, clearing), settled)) in reached.into_iter().zip(lists) {
+            groups.push(Group {
                 reached,
                 frame: frame.iter().map(|&[time, place]| (time, place as Place)).collect(),
                 clearing: clearing.first().map(timer),
                 settled: settled.iter().map(timer).zip(&mut effects).collect(),
-            }
-        };
-        *groups = reached.iter().zip(lists).map(group).collect();
+            });
+        }
     }
     Ok(())
 }
