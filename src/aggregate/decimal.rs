@@ -109,14 +109,25 @@ impl Sum {
 impl Accumulator for Sum {
     fn resize(&mut self, groups: usize) {
         self.sums.resize(groups, EMPTY);
+        if !self.live.is_empty() {
+            self.live.resize_zeroed(groups);
+        }
     }
     fn update(&mut self, groups: &[u32], args: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<()> {
-        add_all(&mut self.sums, groups, args, filter, self.latch)?;
+        let mask = add_all(&mut self.sums, groups, args, filter, self.latch)?;
+        match mask {
+            _ if self.live.is_empty() => {}
+            None => self.live.touch(groups, |live| *live += 1),
+            Some(mask) => mask.set_indices().for_each(|row| self.live[groups[row] as usize] += 1),
+        }
         Ok(())
     }
     fn run(&mut self, run: &Run<'_>) -> Result<ArrayRef> {
         let numbers = numbers(run)?;
-        self.live.resize_zeroed(self.sums.len());
+        if self.live.is_empty() {
+            // Whoever has added values in bulk takes none of them out again: it is enough to know of them.
+            self.sums.iter().for_each(|&sum| self.live.push((sum != EMPTY).into()));
+        }
         let (sums, live, latch) = (self.sums.as_mut_slice(), self.live.as_mut_slice(), self.latch);
         let results = run.each(|row, group, step| {
             let (sum, live) = (&mut sums[group], &mut live[group]);

@@ -124,6 +124,19 @@ impl AggregateCall {
         use AggregateKind::{ArrayAgg, Collect, FirstValue, JsonArrayAgg, LastValue, ListAgg};
         matches!(self.kind, FirstValue | LastValue | ListAgg | ArrayAgg | Collect | JsonArrayAgg)
     }
+
+    /// As [`AggregateCall::keeps_order`], or to the last digit: sums of floats round, a DECIMAL that overflows starts
+    /// anew, of NaN and numbers the first stays the lowest and the highest.
+    pub fn depends_on_order(&self) -> bool {
+        use AggregateKind::{Avg, Max, Min, StddevPop, StddevSamp, Sum, VarPop, VarSamp};
+        let exact = |input: &DataType| !matches!(input.kind, Type::Float | Type::Double | Type::Decimal(..));
+        self.keeps_order()
+            || match self.kind {
+                StddevPop | StddevSamp | VarPop | VarSamp => true,
+                Sum | Avg | Min | Max => !self.inputs.iter().all(exact),
+                _ => false,
+            }
+    }
 }
 
 /// The accumulators of one aggregate call, a column (or a few) by group number.

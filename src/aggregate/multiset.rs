@@ -9,7 +9,7 @@ use arrow::row::{RowConverter, Rows, SortField};
 use super::run::{Run, Step};
 use super::{Accumulator, same, values};
 use crate::error::{Error, Result};
-use crate::snapshot::{Archive, ByteLists};
+use crate::snapshot::{Archive, ByteLists, fits};
 use crate::types::DataType;
 
 /// Memory of an entry besides its bytes, roughly.
@@ -146,14 +146,15 @@ impl Accumulator for Multiset {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
         let mut groups: Vec<u32> = self.counts.keys().map(|(group, _)| *group).collect();
         let mut counts: Vec<u64> = self.counts.values().copied().collect();
-        let mut values = ByteLists::of(self.counts.keys().map(|(_, value)| &**value));
+        let mut values = ByteLists::of(self.counts.keys().map(|(_, value)| value.iter().copied()));
         archive.cells(&mut groups)?;
         archive.cells(&mut counts)?;
         values.archive(archive)?;
+        fits(groups.len() == counts.len() && groups.len() == values.len())?;
         if archive.is_reading() {
             let entries = groups.into_iter().zip(values.iter()).zip(counts);
             self.counts = entries.map(|((group, value), count)| ((group, Box::from(value)), count)).collect();
-            self.value_bytes = values.bytes();
+            self.value_bytes = values.items();
         }
         Ok(())
     }

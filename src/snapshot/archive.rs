@@ -106,23 +106,23 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// State by number: the numbers, then what `each` names of every one. `new` makes an empty one.
+    /// State by number, or by several: the numbers, then what `each` names of every one. `new` makes an empty one.
     ///
     /// # Errors
     /// Those of `new` and `each`.
-    pub fn map<T>(
+    pub fn map<K: Pod + Default + Ord, T>(
         &mut self,
-        map: &mut BTreeMap<i64, T>,
+        map: &mut BTreeMap<K, T>,
         new: impl Fn() -> Result<T>,
         mut each: impl FnMut(&mut Archive<'_>, &mut T) -> Result<()>,
     ) -> Result<()> {
-        let mut numbers: Vec<i64> = map.keys().copied().collect();
-        self.cells(&mut numbers)?;
-        for number in numbers {
+        let mut keys: Vec<K> = map.keys().copied().collect();
+        self.cells(&mut keys)?;
+        for key in keys {
             if self.is_reading() {
-                map.insert(number, new()?);
+                map.insert(key, new()?);
             }
-            if let Some(value) = map.get_mut(&number) {
+            if let Some(value) = map.get_mut(&key) {
                 each(self, value)?;
             }
         }
@@ -151,39 +151,64 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Byte strings of any length.
-#[derive(Debug, Clone, Default)]
-pub struct ByteLists {
+/// Lists of any length, one behind the other.
+#[derive(Debug, Clone)]
+pub struct Lists<T> {
     ends: Vec<u64>,
-    bytes: Vec<u8>,
+    items: Vec<T>,
 }
 
-impl ByteLists {
-    pub fn of<'a>(lists: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut all = ByteLists::default();
+/// Byte strings of any length.
+pub type ByteLists = Lists<u8>;
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Lists { ends: Vec::new(), items: Vec::new() }
+    }
+}
+
+impl<T: Pod + Default> Lists<T> {
+    pub fn of<L: IntoIterator<Item = T>>(lists: impl IntoIterator<Item = L>) -> Self {
+        let mut all = Lists::default();
         for list in lists {
-            all.bytes.extend_from_slice(list);
-            all.ends.push(all.bytes.len() as u64);
+            all.items.extend(list);
+            all.ends.push(all.items.len() as u64);
         }
         all
     }
 
     /// # Errors
-    /// Internal if what was written are no byte strings.
+    /// Internal if what was written are no such lists.
     pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
         archive.cells(&mut self.ends)?;
-        archive.cells(&mut self.bytes)?;
-        let within = self.ends.last().copied().unwrap_or(0) == self.bytes.len() as u64;
-        if within && self.ends.is_sorted() { Ok(()) } else { Err(Error::internal("state that is no byte strings")) }
+        archive.cells(&mut self.items)?;
+        let within = self.ends.last().copied().unwrap_or(0) == self.items.len() as u64;
+        fits(within && self.ends.is_sorted())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start as usize..end as usize])
+        starts.zip(&self.ends).map(|(start, &end)| &self.items[start as usize..end as usize])
     }
 
-    /// Of all of them.
-    pub fn bytes(&self) -> usize {
-        self.bytes.len()
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
     }
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Items of all lists.
+    pub fn items(&self) -> usize {
+        self.items.len()
+    }
+}
+
+/// Refuses what was read where it cannot be the state of whoever reads it.
+///
+/// # Errors
+/// Internal if `fit` is false.
+pub fn fits(fit: bool) -> Result<()> {
+    if fit { Ok(()) } else { Err(Error::internal("state of another kind than that of the operator that reads it")) }
 }

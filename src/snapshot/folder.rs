@@ -177,7 +177,7 @@ impl Manifest {
             let file = StateFile::open(&path)?;
             if file.hash != entry.hash || file.checkpoint != self.checkpoint {
                 let message = format!("damaged: it is not the file that {METADATA} names");
-                return Err(Error::new(ErrorKind::Data, message).in_file(&path.display().to_string()));
+                return Err(Error::new(ErrorKind::Data, message).in_file(path.display().to_string()));
             }
             Ok(file)
         };

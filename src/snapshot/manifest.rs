@@ -178,6 +178,6 @@ impl Manifest {
     /// Io, or as [`Manifest::from_bytes`], with the path.
     pub fn read(path: &Path) -> Result<Manifest> {
         let bytes = std::fs::read(path).map_err(|error| Error::io("read", path.display(), error))?;
-        Self::from_bytes(&bytes).map_err(|error| error.in_file(&path.display().to_string()))
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(path.display().to_string()))
     }
 }

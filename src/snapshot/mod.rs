@@ -16,7 +16,7 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use archive::{Archive, ByteLists};
+pub use archive::{Archive, ByteLists, Lists, fits};
 pub use folder::{CheckpointFolder, METADATA, Pending};
 pub use format::{ALIGN, VERSION};
 pub use manifest::{

@@ -30,7 +30,7 @@ impl StateFile {
         let failed = |error| Error::io("read", path.display(), error);
         let file = File::open(path).map_err(failed)?;
         let map = Mapping::of(&file).map_err(failed)?;
-        Self::checked(map).map_err(|error| error.in_file(&path.display().to_string()))
+        Self::checked(map).map_err(|error| error.in_file(path.display().to_string()))
     }
 
     fn checked(mut map: Mapping) -> Result<StateFile> {

@@ -100,10 +100,22 @@ impl Distinct {
             all.clone().filter(|&row| counts(row) && step(row) != Step::Skip).map(|row| row as u32).collect();
         let groups: Vec<u32> = rows.iter().map(|&row| run.groups[row as usize]).collect();
         let values = run.args.iter().map(|column| take(column, &rows)).collect::<Result<Vec<_>>>()?;
+        let before = self.sets.len();
         let found = self.sets.insert(&groups, &values)?;
-        self.live.resize_zeroed(self.sets.len());
         let mut steps: Vec<Step> =
             all.map(|row| if step(row) == Step::Clear { Step::Clear } else { Step::Skip }).collect();
+        if run.steps.is_empty() {
+            // Others may have come in bulk, uncounted. New ones are numbered in the order of their first rows.
+            let mut next = before as u32;
+            for (&row, &entry) in rows.iter().zip(&found).filter(|(_, entry)| **entry >= before as u32) {
+                if entry == next {
+                    steps[row as usize] = Step::Add;
+                    next += 1;
+                }
+            }
+            return Ok(steps);
+        }
+        self.live.resize_zeroed(self.sets.len());
         for (&row, &entry) in rows.iter().zip(&found) {
             let (row, live) = (row as usize, &mut self.live[entry as usize]);
             let before = *live;

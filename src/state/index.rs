@@ -34,6 +34,20 @@ pub struct Moved {
     pub to: Vec<u32>,
 }
 
+impl Moved {
+    /// By number there, of `count` groups: the number here, or [`NONE`] for a group that stayed.
+    pub fn by_origin(&self, count: usize) -> Vec<u32> {
+        let mut numbers = vec![NONE; count];
+        self.pairs().for_each(|(from, to)| numbers[from as usize] = to);
+        numbers
+    }
+
+    /// The numbers there and here.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.from.iter().copied().zip(self.to.iter().copied())
+    }
+}
+
 /// Keys and their groups `0..len`, in the order of arrival.
 pub struct KeyIndex {
     encoder: Arc<KeyEncoder>,

@@ -1,15 +1,17 @@
 //! Windows that the rows carry: the second aggregation over the windows of a first.
 
-use std::collections::BTreeMap;
+use std::any::Any;
 
 use super::late::Late;
 use super::output::Output;
 use super::rows::{Reader, next_end, split, times};
+use super::tables::{self, Tables, entry};
 use super::zone::Scale;
-use super::{Emit, WindowOperator};
+use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::Result;
 use crate::plan::WindowAggregateSpec;
+use crate::snapshot::Archive;
 use crate::state::Table;
 use crate::time::Watermark;
 
@@ -22,7 +24,7 @@ pub(super) struct AttachedOperator {
     scale: Scale,
     horizon: i64,
     /// By end, then start.
-    windows: BTreeMap<(i64, i64), Table>,
+    windows: Tables<[i64; 2]>,
     late: Late,
     groups: Vec<u32>,
 }
@@ -39,7 +41,7 @@ impl AttachedOperator {
             end,
             scale,
             horizon: i64::MIN,
-            windows: BTreeMap::new(),
+            windows: Tables::new(),
             late: Late::default(),
             groups: Vec::new(),
         })
@@ -47,16 +49,13 @@ impl AttachedOperator {
 
     fn take(&mut self, batch: &EventBatch, bounds: (&[i64], &[i64]), from: usize, to: usize) -> Result<()> {
         let (starts, ends) = bounds;
-        for ((end, start), rows) in split(from..to, |row| Some((ends[row], starts[row]))) {
+        for ([end, start], rows) in split(from..to, |row| Some([ends[row], starts[row]])) {
             if end <= self.horizon {
                 self.late.drop_rows(self.reader.counted(batch, rows.iter().map(|&row| row as usize)));
                 continue;
             }
             let chunk = self.reader.rows(batch, &rows)?;
-            let table = match self.windows.entry((end, start)) {
-                std::collections::btree_map::Entry::Occupied(table) => table.into_mut(),
-                std::collections::btree_map::Entry::Vacant(place) => place.insert(Table::new(&self.reader.shape)?),
-            };
+            let table = entry(&mut self.windows, [end, start], &self.reader.shape)?;
             table.update(&chunk.hashes, &chunk.keys, &chunk.inputs, &mut self.groups)?;
         }
         Ok(())
@@ -65,7 +64,7 @@ impl AttachedOperator {
     fn fire(&mut self, horizon: i64, emit: Emit<'_>) -> Result<()> {
         self.horizon = self.horizon.max(horizon);
         while let Some(window) = self.windows.first_entry() {
-            let (end, start) = *window.key();
+            let [end, start] = *window.key();
             if end > self.horizon {
                 break;
             }
@@ -85,7 +84,7 @@ impl WindowOperator for AttachedOperator {
         for mark in &batch.marks {
             let horizon = self.scale.horizon(mark.watermark);
             let row = (mark.row as usize).clamp(from, ends.len());
-            if next <= horizon || self.windows.first_key_value().is_some_and(|(&(end, _), _)| end <= horizon) {
+            if next <= horizon || self.windows.first_key_value().is_some_and(|(&[end, _], _)| end <= horizon) {
                 self.take(batch, (&starts, &ends), from, row)?;
                 self.fire(horizon, emit)?;
                 from = row;
@@ -113,5 +112,25 @@ impl WindowOperator for AttachedOperator {
     }
     fn state_bytes(&self) -> u64 {
         self.windows.values().map(Table::bytes).sum::<usize>() as u64
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.output.rows])?;
+        self.late.archive(archive)?;
+        tables::archive(&mut self.windows, &self.reader.shape, archive)
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<AttachedOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        if counts {
+            self.output.rows += other.output.rows;
+            self.late.take_over(&other.late);
+        }
+        tables::take_over(&mut self.windows, &other.windows, &self.reader.shape, wanted)
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -4,6 +4,7 @@
 //! every row (an open one if windows fire early, one that has fired if late rows count) gives the change at once; a
 //! window that does not fire early gives its results at its end, and keeps them for as long as it takes late rows.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,12 +18,14 @@ use super::group::results;
 use super::group::traces::Traces;
 use super::late::Late;
 use super::rows::{Reader, local_times};
+use super::tables::{self, Tables, entry};
 use super::zone::Scale;
-use super::{Emit, WindowOperator};
+use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{EmitSpec, EmittingAggregateSpec, WindowAggregateSpec};
+use crate::snapshot::Archive;
 use crate::state::Table;
 use crate::time::Watermark;
 use crate::types::RowKind;
@@ -36,19 +39,14 @@ pub(super) struct EmittingOperator {
     scale: Scale,
     /// All windows that end at or before it have fired.
     horizon: i64,
-    /// By end.
-    windows: BTreeMap<i64, Window>,
+    /// By end and start.
+    windows: Tables<[i64; 2]>,
     pending: Pending,
     late: Late,
     fired: u64,
     /// Scratch.
     groups: Vec<u32>,
     last: Vec<u32>,
-}
-
-struct Window {
-    start: i64,
-    table: Table,
 }
 
 impl EmittingOperator {
@@ -75,7 +73,7 @@ impl EmittingOperator {
             reader,
             schema,
             horizon: i64::MIN,
-            windows: BTreeMap::new(),
+            windows: Tables::new(),
             late: Late::default(),
             fired: 0,
             groups: Vec::new(),
@@ -85,13 +83,13 @@ impl EmittingOperator {
 
     /// Rows `[from, to)` at the horizon reached.
     fn take(&mut self, batch: &EventBatch, times: &[i64], (from, to): (usize, usize), emit: Emit<'_>) -> Result<()> {
-        let mut parts: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
+        let mut parts: BTreeMap<[i64; 2], Vec<u32>> = BTreeMap::new();
         for (row, &time) in times.iter().enumerate().take(to).skip(from) {
             let (mut taken, mut missed) = (false, false);
             for_each_window(&self.spec.window, time, &mut |start, end| {
                 if end.saturating_add(self.emit.late_ms) > self.horizon {
                     taken = true;
-                    parts.entry((end, start)).or_default().push(row as u32);
+                    parts.entry([end, start]).or_default().push(row as u32);
                 } else {
                     missed = true;
                 }
@@ -111,16 +109,10 @@ impl EmittingOperator {
     }
 
     /// Adds rows to a window, and gives the changes if it gives them at every row.
-    fn add(&mut self, batch: &EventBatch, (end, start): (i64, i64), rows: &[u32], emit: Emit<'_>) -> Result<()> {
+    fn add(&mut self, batch: &EventBatch, [end, start]: [i64; 2], rows: &[u32], emit: Emit<'_>) -> Result<()> {
         let at_once = if end <= self.horizon { self.emit.late_ms > 0 } else { self.emit.early };
         let chunk = self.reader.rows(batch, rows)?;
-        let window = match self.windows.entry(end) {
-            std::collections::btree_map::Entry::Occupied(window) => window.into_mut(),
-            std::collections::btree_map::Entry::Vacant(place) => {
-                place.insert(Window { start, table: Table::new(&self.reader.shape)? })
-            }
-        };
-        let table = &mut window.table;
+        let table = entry(&mut self.windows, [end, start], &self.reader.shape)?;
         if !at_once {
             return table.update(&chunk.hashes, &chunk.keys, &chunk.inputs, &mut self.groups);
         }
@@ -151,24 +143,25 @@ impl EmittingOperator {
         }
         let before = std::mem::replace(&mut self.horizon, horizon);
         if !self.emit.early && before < horizon {
-            let due: Vec<i64> = self.windows.range(before.saturating_add(1)..=horizon).map(|(&end, _)| end).collect();
-            due.into_iter().try_for_each(|end| self.fire_window(end, emit))?;
+            let ends = [before.saturating_add(1), i64::MIN]..=[horizon, i64::MAX];
+            let due: Vec<[i64; 2]> = self.windows.range(ends).map(|(&window, _)| window).collect();
+            due.into_iter().try_for_each(|window| self.fire_window(window, emit))?;
         }
         let late_ms = self.emit.late_ms;
         while let Some(window) = self.windows.first_entry()
-            && window.key().saturating_add(late_ms) <= horizon
+            && window.key()[0].saturating_add(late_ms) <= horizon
         {
             window.remove();
         }
         Ok(())
     }
 
-    fn fire_window(&mut self, end: i64, emit: Emit<'_>) -> Result<()> {
-        let Some(Window { start, table }) = self.windows.get(&end) else { return Ok(()) };
+    fn fire_window(&mut self, window @ [end, start]: [i64; 2], emit: Emit<'_>) -> Result<()> {
+        let Some(table) = self.windows.get(&window) else { return Ok(()) };
         let entries = table.index.in_order(|_| true);
         let groups: Vec<u32> = entries.iter().map(|&(_, group)| group).collect();
         let mut columns = table.columns(&groups)?;
-        columns.extend(self.bounds((*start, end), groups.len()));
+        columns.extend(self.bounds((start, end), groups.len()));
         columns.push(Arc::new(Int8Array::from(vec![RowKind::Insert.code(); groups.len()])));
         let options = RecordBatchOptions::new().with_row_count(Some(groups.len()));
         let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
@@ -229,6 +222,27 @@ impl WindowOperator for EmittingOperator {
         self.fired
     }
     fn state_bytes(&self) -> u64 {
-        self.windows.values().map(|window| window.table.bytes() as u64).sum()
+        self.windows.values().map(|table| table.bytes() as u64).sum()
+    }
+    /// Nothing is pending: what a block changes is given when it ends.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.fired])?;
+        self.late.archive(archive)?;
+        tables::archive(&mut self.windows, &self.reader.shape, archive)
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<EmittingOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        if counts {
+            self.fired += other.fired;
+            self.late.take_over(&other.late);
+        }
+        tables::take_over(&mut self.windows, &other.windows, &self.reader.shape, wanted)
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -9,16 +9,19 @@ pub(super) mod pending;
 mod tests;
 pub(super) mod traces;
 
+use std::any::Any;
+
 use arrow::array::{ArrayRef, AsArray, Int8Array, RecordBatch};
 use arrow::datatypes::Int8Type;
 
 use super::rows::Reader;
-use super::{Emit, Emitted, WindowOperator};
+use super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use crate::aggregate::{Run, Step};
 use crate::arena::ArenaVec;
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::plan::GroupAggregateSpec;
+use crate::snapshot::{Archive, fits};
 use crate::state::KeyIndex;
 use crate::state::distinct::{accumulators, accumulators_of_changes};
 use crate::state::table::{Inputs, Table};
@@ -156,5 +159,25 @@ impl WindowOperator for GroupOperator {
     }
     fn state_bytes(&self) -> u64 {
         (self.table.bytes() + self.sizes.bytes()) as u64
+    }
+    /// Nothing is pending: what a block changes is given when it ends.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.table.archive(archive)?;
+        archive.cells(&mut self.sizes)?;
+        fits(self.sizes.len() == if self.spec.kind.is_some() { self.table.len() } else { 0 })
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, _counts: bool) -> Result<()> {
+        let other: Box<GroupOperator> = downcast(other)?;
+        let moved = self.table.take_over(&other.table, wanted)?;
+        if self.spec.kind.is_some() {
+            self.sizes.resize_zeroed(self.table.len());
+            self.sizes.combine(&moved.to, &other.sizes, &moved.from, |size, theirs| *size = theirs);
+        }
+        Ok(())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -9,7 +9,8 @@
 //! values that keep their order stand in that order.
 //!
 //! A row that is late for some windows only goes to its slice, and to all that was made of the slice before. Where its
-//! place in the order counts, what was made of the slice is made again.
+//! place in the order counts, what was made of the slice is made again: so results follow from the slices alone, and it
+//! does not matter when these were put together.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +50,7 @@ impl Hops {
         } else {
             Plan::Blocks(BTreeMap::new())
         };
-        let ordered = shape.calls.iter().any(AggregateCall::keeps_order);
+        let ordered = shape.calls.iter().any(AggregateCall::depends_on_order);
         Ok(Hops { grid, shape: shape.clone(), ordered, oldest_first, plan })
     }
 

@@ -3,6 +3,7 @@
 //! A row is given when the watermark reaches its time: no earlier row of its key can come then that is not late. From
 //! then on the key is done with, and its further rows are let go.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,12 +14,14 @@ use super::kept::{KeptRows, Place, gather};
 use super::late::Late;
 use super::rows::{Reader, times};
 use super::zone::Scale;
-use super::{Emit, Emitted, WindowOperator};
+use super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::KeepFirstSpec;
+use crate::snapshot::{Archive, fits};
 use crate::state::KeyIndex;
+use crate::state::index::NONE;
 use crate::time::Watermark;
 
 pub(super) struct KeepFirstOperator {
@@ -52,6 +55,14 @@ enum First {
         hash: KeyHash,
     },
     Given,
+}
+
+/// A key and the row that is its first so far.
+struct Waiting {
+    key: u32,
+    time: i64,
+    hash: KeyHash,
+    place: Place,
 }
 
 impl KeepFirstOperator {
@@ -98,8 +109,7 @@ impl KeepFirstOperator {
                 First::None => self.open += 1,
             }
             let hash = batch.hashes.get(row).copied().unwrap_or(0);
-            self.firsts[key as usize] = First::Waiting { time, place: (number, kept.len() as u32), hash };
-            self.waiting.entry(time).or_default().push(key);
+            self.wait(Waiting { key, time, hash, place: (number, kept.len() as u32) });
             kept.push(row as u32);
         }
         if !kept.is_empty() {
@@ -111,15 +121,37 @@ impl KeepFirstOperator {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<()> {
-        let mut places = Vec::with_capacity(self.open);
-        for first in &mut self.firsts {
-            if let First::Waiting { place, .. } = first {
-                let settled = (0, places.len() as u32);
-                places.push(std::mem::replace(place, settled));
+    /// The keys whose rows wait: in the order of time, those of one time in that of their arrival.
+    fn in_order(&self) -> Vec<Waiting> {
+        let mut found = Vec::with_capacity(self.open);
+        for (&at, keys) in &self.waiting {
+            for &key in keys {
+                // A row of a lower time may have taken the place since.
+                match self.firsts[key as usize] {
+                    First::Waiting { time, place, hash } if time == at => {
+                        found.push(Waiting { key, time, hash, place });
+                    }
+                    _ => {}
+                }
             }
         }
-        self.rows.settle(&places)
+        found
+    }
+
+    /// The key of a row that has just been kept waits, as its first.
+    fn wait(&mut self, Waiting { key, time, hash, place }: Waiting) {
+        self.firsts[key as usize] = First::Waiting { time, place, hash };
+        self.waiting.entry(time).or_default().push(key);
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let waiting = self.in_order();
+        self.rows.settle(&waiting.iter().map(|row| row.place).collect::<Vec<_>>())?;
+        self.waiting.clear();
+        for (at, row) in waiting.into_iter().enumerate() {
+            self.wait(Waiting { place: (0, at as u32), ..row });
+        }
+        Ok(())
     }
 
     fn fire(&mut self, horizon: i64, emit: Emit<'_>) -> Result<()> {
@@ -202,5 +234,62 @@ impl WindowOperator for KeepFirstOperator {
     fn state_bytes(&self) -> u64 {
         let waiting = self.open * size_of::<(i64, u32)>();
         (self.index.bytes() + self.firsts.capacity() * size_of::<First>() + self.rows.bytes() + waiting) as u64
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        if !archive.is_reading() {
+            self.settle()?;
+        }
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.given])?;
+        self.late.archive(archive)?;
+        self.index.archive(archive)?;
+        let mut given: Vec<u8> = self.firsts.iter().map(|first| u8::from(matches!(first, First::Given))).collect();
+        archive.cells(&mut given)?;
+        let mut waiting = self.in_order();
+        archive.list(
+            &mut waiting,
+            |row| [row.key.into(), row.time as u64, row.hash],
+            |[key, time, hash]| Waiting { key: key as u32, time: time as i64, hash, place: (0, 0) },
+        )?;
+        self.rows.archive(archive, waiting.len())?;
+        fits(given.len() == self.index.len() && waiting.iter().all(|row| (row.key as usize) < given.len()))?;
+        if archive.is_reading() {
+            self.firsts = given.iter().map(|&given| if given == 0 { First::None } else { First::Given }).collect();
+            self.open = waiting.len();
+            for (at, row) in waiting.into_iter().enumerate() {
+                self.wait(Waiting { place: (0, at as u32), ..row });
+            }
+        }
+        Ok(())
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<KeepFirstOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        if counts {
+            self.given += other.given;
+            self.late.take_over(&other.late);
+        }
+        let moved = self.index.take_over(&other.index, wanted)?;
+        self.firsts.resize(self.index.len(), First::None);
+        for (theirs, mine) in moved.pairs() {
+            if let First::Given = other.firsts[theirs as usize] {
+                self.firsts[mine as usize] = First::Given;
+            }
+        }
+        let keys = moved.by_origin(other.index.len());
+        let mut waiting = other.in_order();
+        waiting.retain(|row| keys[row.key as usize] != NONE);
+        let places: Vec<Place> = waiting.iter().map(|row| row.place).collect();
+        let batch = self.rows.take_over(&other.rows, &places)?;
+        self.open += waiting.len();
+        for (at, row) in waiting.into_iter().enumerate() {
+            self.wait(Waiting { key: keys[row.key as usize], place: (batch, at as u32), ..row });
+        }
+        Ok(())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -4,6 +4,7 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::{interleave_record_batch, take_record_batch};
 
 use crate::error::Result;
+use crate::snapshot::{Archive, fits};
 
 /// Where a row is: its batch, and its row there.
 pub(super) type Place = (u32, u32);
@@ -26,15 +27,32 @@ pub(super) struct KeptRows {
 impl KeptRows {
     /// Keeps some rows of a batch, ascending. The `i`-th of them is at the place `(batch, i)` of the result.
     pub(super) fn add(&mut self, batch: &RecordBatch, rows: &[u32]) -> Result<u32> {
-        let kept = match rows {
-            // Neighbours share the memory of their batch only if that is all of it.
-            _ if rows.len() == batch.num_rows() => batch.clone(),
-            _ => take_record_batch(batch, &UInt32Array::from(rows.to_vec()))?,
-        };
-        self.stored += rows.len();
-        self.bytes += kept.get_array_memory_size();
-        self.batches.push(kept);
-        Ok(self.batches.len() as u32 - 1)
+        Ok(self.push(picked(batch, rows)?))
+    }
+
+    fn push(&mut self, rows: RecordBatch) -> u32 {
+        self.stored += rows.num_rows();
+        self.bytes += rows.get_array_memory_size();
+        self.batches.push(rows);
+        self.batches.len() as u32 - 1
+    }
+
+    /// Keeps rows that others have kept so far. The `i`-th of them is at the place `(batch, i)` of the result.
+    pub(super) fn take_over(&mut self, other: &KeptRows, places: &[Place]) -> Result<u32> {
+        Ok(if places.is_empty() { 0 } else { self.push(gather(&other.batches, places)?) })
+    }
+
+    /// Names the rows, `wanted` of them, which have been put together: the `i`-th is at the place `(0, i)`.
+    pub(super) fn archive(&mut self, archive: &mut Archive<'_>, wanted: usize) -> Result<()> {
+        archive.rows(&mut self.batches)?;
+        if archive.is_reading() {
+            let batches = std::mem::take(&mut self.batches);
+            for rows in batches {
+                self.push(rows);
+            }
+            self.settled = self.stored;
+        }
+        fits(self.stored == wanted && self.batches.len() <= 1)
     }
 
     /// Whether so much is kept in vain, with `wanted` rows wanted, that it pays to [`settle`](Self::settle).
@@ -44,14 +62,9 @@ impl KeptRows {
 
     /// Puts the wanted rows into one batch: the `i`-th is then at the place `(0, i)`.
     pub(super) fn settle(&mut self, wanted: &[Place]) -> Result<()> {
-        if let Some(first) = self.batches.first() {
-            let none = || Ok(RecordBatch::new_empty(first.schema()));
-            let rows = if wanted.is_empty() { none() } else { gather(&self.batches, wanted) }?;
-            self.bytes = rows.get_array_memory_size();
-            self.batches = vec![rows];
-        }
-        (self.stored, self.settled) = (wanted.len(), wanted.len());
-        Ok(())
+        let before = std::mem::take(self);
+        self.settled = wanted.len();
+        self.take_over(&before, wanted).map(drop)
     }
 
     pub(super) fn batches(&self) -> &[RecordBatch] {
@@ -60,6 +73,14 @@ impl KeptRows {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// Some rows of a batch, ascending. They share its memory only if they are all of it.
+pub(super) fn picked(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch> {
+    if rows.len() == batch.num_rows() {
+        return Ok(batch.clone());
+    }
+    Ok(take_record_batch(batch, &UInt32Array::from(rows.to_vec()))?)
 }
 
 /// The rows at these places, in this order; there is at least one.
@@ -96,7 +117,7 @@ mod tests {
         assert_eq!(values(&kept.batches()[0]), [4, 3]);
         assert!(!kept.is_loose(2));
         kept.settle(&[]).unwrap();
-        assert_eq!(kept.add(&batch(&[6]), &[0]).unwrap(), 1);
+        assert_eq!(kept.add(&batch(&[6]), &[0]).unwrap(), 0);
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod rows;
 mod session;
 mod session_rows;
 mod slicing;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -117,22 +118,16 @@ pub trait WindowOperator {
     ///
     /// # Errors
     /// Those of the archive; internal for state of another specification.
-    fn archive(&mut self, _archive: &mut Archive<'_>) -> Result<()> {
-        Err(Error::internal("TEMPORARY"))
-    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()>;
 
     /// Takes over what another operator of the same specification has of the keys whose tags are `wanted`, none of which
     /// are here, and its watermark. `counts`: also what it counted so far.
     ///
     /// # Errors
     /// Internal if `other` is another kind of operator.
-    fn take_over(&mut self, _other: Box<dyn WindowOperator + Send>, _wanted: Wanted<'_>, _counts: bool) -> Result<()> {
-        Err(Error::internal("TEMPORARY"))
-    }
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()>;
 
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        Box::new(())
-    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 /// Which keys, by the upper half of their hash.

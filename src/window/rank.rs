@@ -8,6 +8,9 @@
 //! Of equal rows those that arrived first are the better ones, as in Flink; in the deduplication that keeps the last
 //! row, those that arrived last.
 
+mod state;
+
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,11 +24,12 @@ use super::late::Late;
 use super::order::OrderEncoder;
 use super::rows::{Reader, next_end, split, times};
 use super::zone::Scale;
-use super::{Emit, Emitted, WindowOperator};
+use super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{RankSpec, WindowSpec};
+use crate::snapshot::Archive;
 use crate::state::KeyIndex;
 use crate::time::Watermark;
 
@@ -334,5 +338,35 @@ impl WindowOperator for RankOperator {
     }
     fn state_bytes(&self) -> u64 {
         self.windows.values().map(Ranking::bytes).sum::<usize>() as u64
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.fired, &mut self.arrived])?;
+        self.late.archive(archive)?;
+        let (reader, range) = (&self.reader, self.range);
+        archive.map(&mut self.windows, || Ok(Ranking::new(reader)), |archive, ranking| ranking.archive(archive, range))
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<RankOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        // Rows that are still to come stand behind all that are here.
+        self.arrived = self.arrived.max(other.arrived);
+        if counts {
+            self.fired += other.fired;
+            self.late.take_over(&other.late);
+        }
+        for (end, theirs) in other.windows {
+            let mut mine = self.windows.remove(&end).unwrap_or_else(|| Ranking::new(&self.reader));
+            mine.take_over(theirs, wanted)?;
+            if !mine.groups.is_empty() {
+                self.windows.insert(end, mine);
+            }
+        }
+        Ok(())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -3,6 +3,7 @@
 //! Each row opens [t, t + gap) and merges with the key's sessions that it overlaps or touches. A row that merges with
 //! none and whose own window has fired is late. The rows of a session come in the order of their arrival.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, PrimitiveArray, RecordBatch};
@@ -13,11 +14,12 @@ use super::late::Late;
 use super::rows::{Reader, local_times};
 use super::timers::{Ticket, Timers};
 use super::zone::Scale;
-use super::{Emit, Emitted, WindowOperator};
+use super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{SessionRowsSpec, WindowSpec};
+use crate::snapshot::{Archive, Lists, fits};
 use crate::state::KeyIndex;
 use crate::time::Watermark;
 
@@ -152,12 +154,39 @@ impl SessionRowsOperator {
         });
         let session = &mut self.sessions[slot as usize];
         (session.start, session.end, session.key, session.hash) = (start, end, key, hash);
-        self.timers.add(end, (slot, session.uses));
+        self.link(slot);
+        slot
+    }
+
+    /// Adds a session to those of its key, and sets its timer.
+    fn link(&mut self, slot: u32) {
+        let Session { start, end, key, uses, .. } = self.sessions[slot as usize];
+        self.timers.add(end, (slot, uses));
         let (sessions, slots) = (&self.sessions, &mut self.of_keys[key as usize]);
         self.live_keys += usize::from(slots.is_empty());
         let at = slots.partition_point(|&other| sessions[other as usize].start < start);
         slots.insert(at, slot);
-        slot
+    }
+
+    /// Gives the sessions that were read their rows, and links them.
+    fn restore(&mut self, arrivals: &Lists<u64>) -> Result<()> {
+        fits(arrivals.len() == self.sessions.len() && self.free.len() <= self.sessions.len())?;
+        self.wanted = arrivals.items();
+        self.of_keys.resize(self.index.len(), Vec::new());
+        let mut at = 0..;
+        for (session, arrivals) in self.sessions.iter_mut().zip(arrivals.iter()) {
+            session.rows = arrivals.iter().zip(&mut at).map(|(&arrival, at)| (arrival, (0, at))).collect();
+        }
+        let mut open = vec![true; self.sessions.len()];
+        for &slot in &self.free {
+            fits((slot as usize) < open.len())?;
+            open[slot as usize] = false;
+        }
+        for slot in (0..open.len() as u32).filter(|&slot| open[slot as usize]) {
+            fits((self.sessions[slot as usize].key as usize) < self.of_keys.len())?;
+            self.link(slot);
+        }
+        Ok(())
     }
 
     fn settle(&mut self) -> Result<()> {
@@ -180,9 +209,11 @@ impl SessionRowsOperator {
         };
         let mut due = self.timers.due(self.horizon, end_of);
         if self.ordered {
-            due.sort_by_key(|&(end, (slot, _))| {
-                let session = &sessions[slot as usize];
-                (end, session.hash, session.start)
+            let index = &self.index;
+            due.sort_unstable_by(|&(a_end, (a, _)), &(b_end, (b, _))| {
+                let (a, b) = (&sessions[a as usize], &sessions[b as usize]);
+                let by_hash = (a_end, a.hash).cmp(&(b_end, b.hash));
+                by_hash.then_with(|| index.compare(a.key, b.key)).then_with(|| a.start.cmp(&b.start))
             });
         } else {
             due.sort_unstable();
@@ -300,5 +331,63 @@ impl WindowOperator for SessionRowsOperator {
         let sessions = self.sessions.capacity() * size_of::<Session>() + self.wanted * size_of::<(u64, Place)>();
         let keys = self.index.bytes() + self.of_keys.capacity() * size_of::<Vec<u32>>();
         (sessions + keys + self.rows.bytes() + self.timers.bytes()) as u64
+    }
+    /// How often slots were freed is forgotten: only timers ask, and they are set again.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        if !archive.is_reading() {
+            self.settle()?;
+        }
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.fired, &mut self.arrived])?;
+        self.late.archive(archive)?;
+        self.index.archive(archive)?;
+        let mut arrivals = Lists::of(self.sessions.iter().map(|session| session.rows.iter().map(|&(at, _)| at)));
+        archive.list(
+            &mut self.sessions,
+            |session| [session.start as u64, session.end as u64, session.key.into(), session.hash],
+            |[start, end, key, hash]| Session {
+                start: start as i64,
+                end: end as i64,
+                key: key as u32,
+                hash,
+                ..Session::default()
+            },
+        )?;
+        archive.cells(&mut self.free)?;
+        arrivals.archive(archive)?;
+        self.rows.archive(archive, arrivals.items())?;
+        if archive.is_reading() { self.restore(&arrivals) } else { Ok(()) }
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<SessionRowsOperator> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        // Rows that are still to come stand behind all that are here.
+        self.arrived = self.arrived.max(other.arrived);
+        if counts {
+            self.fired += other.fired;
+            self.late.take_over(&other.late);
+        }
+        let moved = self.index.take_over(&other.index, wanted)?;
+        self.of_keys.resize(self.index.len(), Vec::new());
+        let mut sessions: Vec<(&Session, u32)> = Vec::new();
+        for (theirs, mine) in moved.pairs() {
+            let slots = &other.of_keys[theirs as usize];
+            sessions.extend(slots.iter().map(|&slot| (&other.sessions[slot as usize], mine)));
+        }
+        let places: Vec<Place> = sessions.iter().flat_map(|(session, _)| &session.rows).map(|&(_, at)| at).collect();
+        let batch = self.rows.take_over(&other.rows, &places)?;
+        self.wanted += places.len();
+        let mut at = 0..;
+        for (session, key) in sessions {
+            let slot = self.open(key, (session.start, session.end), session.hash);
+            let rows = session.rows.iter().zip(&mut at).map(|(&(arrival, _), at)| (arrival, (batch, at)));
+            self.sessions[slot as usize].rows = rows.collect();
+        }
+        Ok(())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

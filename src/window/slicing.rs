@@ -8,6 +8,7 @@ use super::hop::Hops;
 use super::late::Late;
 use super::output::Output;
 use super::rows::{Chunk, Reader, local_times, split};
+use super::tables::{self, Tables, entry};
 use super::zone::Scale;
 use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
@@ -15,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
 use crate::snapshot::Archive;
 use crate::state::Table;
-use crate::state::table::Shape;
 use crate::time::{Grid, Watermark};
 
 /// The operator of windows that share slices.
@@ -28,7 +28,7 @@ pub(super) struct SliceOperator {
     /// All windows that end at or before it have fired.
     horizon: i64,
     /// By start. For CUMULATE, slices none of whose windows has fired.
-    slices: BTreeMap<i64, Table>,
+    slices: Tables<i64>,
     combination: Combination,
     late: Late,
     /// Keys of the slice that was filled last: the next one will have about as many.
@@ -43,7 +43,7 @@ enum Combination {
     Single,
     Hop(Box<Hops>),
     /// By start of the largest window: all rows in slices of windows that have fired.
-    Cumulate(BTreeMap<i64, Table>),
+    Cumulate(Tables<i64>),
 }
 
 impl SliceOperator {
@@ -223,33 +223,6 @@ impl SliceOperator {
     }
 }
 
-/// The table of a key, made if need be.
-fn entry<'t>(tables: &'t mut BTreeMap<i64, Table>, key: i64, shape: &Shape) -> Result<&'t mut Table> {
-    Ok(match tables.entry(key) {
-        std::collections::btree_map::Entry::Occupied(table) => table.into_mut(),
-        std::collections::btree_map::Entry::Vacant(place) => place.insert(Table::new(shape)?),
-    })
-}
-
-/// Takes over the wanted keys of tables.
-fn take_over(
-    mine: &mut BTreeMap<i64, Table>,
-    theirs: &BTreeMap<i64, Table>,
-    shape: &Shape,
-    wanted: Wanted<'_>,
-) -> Result<()> {
-    for (&number, table) in theirs {
-        let mut taken = Table::new(shape)?;
-        let into = mine.get_mut(&number).unwrap_or(&mut taken);
-        into.take_over(table, wanted)?;
-        // A slice that has no keys would be looked at all the same.
-        if !taken.is_empty() {
-            mine.insert(number, taken);
-        }
-    }
-    Ok(())
-}
-
 /// Where the rows of a slice go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Accept {
@@ -347,9 +320,9 @@ impl WindowOperator for SliceOperator {
         archive.numbers([&mut self.output.rows])?;
         self.late.archive(archive)?;
         let shape = &self.reader.shape;
-        archive.map(&mut self.slices, || Table::new(shape), |archive, table| table.archive(archive))?;
+        tables::archive(&mut self.slices, shape, archive)?;
         if let Combination::Cumulate(running) = &mut self.combination {
-            archive.map(running, || Table::new(shape), |archive, table| table.archive(archive))?;
+            tables::archive(running, shape, archive)?;
         }
         self.last_keys = self.slices.last_key_value().map_or(0, |(_, table)| table.len());
         Ok(())
@@ -363,9 +336,11 @@ impl WindowOperator for SliceOperator {
             self.late.take_over(&other.late);
         }
         let shape = &self.reader.shape;
-        take_over(&mut self.slices, &other.slices, shape, wanted)?;
+        tables::take_over(&mut self.slices, &other.slices, shape, wanted)?;
         match (&mut self.combination, &other.combination) {
-            (Combination::Cumulate(mine), Combination::Cumulate(theirs)) => take_over(mine, theirs, shape, wanted),
+            (Combination::Cumulate(mine), Combination::Cumulate(theirs)) => {
+                tables::take_over(mine, theirs, shape, wanted)
+            }
             _ => Ok(()),
         }
     }

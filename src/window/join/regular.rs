@@ -1,18 +1,22 @@
 //! The join of rows without windows: pairs as they come about.
 
+use std::any::Any;
 use std::mem::take;
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::{concat_batches, interleave};
 
-use super::super::{Emit, Emitted, WindowOperator};
+use super::super::kept::picked;
+use super::super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use super::keys::Keys;
 use super::pairs::{CANDIDATES_MAX, Candidates, Pairs};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{JoinKind, JoinSpec};
+use crate::snapshot::{Archive, fits};
 use crate::state::KeyIndex;
+use crate::state::index::NONE;
 use crate::time::Watermark;
 
 /// Keeps all rows of both sides. Pairs are given behind the rows of a block, so that their order does not depend on how
@@ -55,6 +59,69 @@ impl Side {
         };
         Ok(interleave(&columns, &wanted.iter().map(place).collect::<Vec<_>>())?)
     }
+
+    /// Adds rows; the number of the first.
+    fn push(&mut self, rows: RecordBatch) -> Result<u32> {
+        let (start, count) = (self.rows, rows.num_rows() as u32);
+        let Some(end) = start.checked_add(count).filter(|&end| end < u32::MAX) else {
+            return Err(Error::data("a side of a join without windows has more than four thousand million rows")
+                .help("join windows of the two sides: compare window_start and window_end too"));
+        };
+        self.bytes += rows.get_array_memory_size() + count as usize * size_of::<u32>();
+        self.batches.push(rows);
+        self.firsts.push(start);
+        self.rows = end;
+        Ok(start)
+    }
+
+    /// The group of each row, or [`NONE`] for one that can have no partner.
+    fn groups(&self) -> Vec<u32> {
+        let mut groups = vec![NONE; self.rows as usize];
+        for (group, rows) in self.of_group.iter().enumerate() {
+            rows.iter().for_each(|&row| groups[row as usize] = group as u32);
+        }
+        groups
+    }
+
+    /// `count`: of the groups of both sides.
+    fn archive(&mut self, archive: &mut Archive<'_>, count: usize) -> Result<()> {
+        let mut groups = self.groups();
+        archive.cells(&mut groups)?;
+        archive.list(&mut self.given, |&given| [u8::from(given)], |[given]| given != 0)?;
+        let mut batches = take(&mut self.batches);
+        archive.rows(&mut batches)?;
+        if !archive.is_reading() {
+            self.batches = batches;
+            return Ok(());
+        }
+        batches.into_iter().try_for_each(|rows| self.push(rows).map(drop))?;
+        fits(groups.len() == self.rows as usize && [0, groups.len()].contains(&self.given.len()))?;
+        self.of_group.resize_with(count, Vec::new);
+        for (row, group) in groups.into_iter().enumerate().filter(|&(_, group)| group != NONE) {
+            fits((group as usize) < count)?;
+            self.of_group[group as usize].push(row as u32);
+        }
+        Ok(())
+    }
+
+    /// Takes over rows whose groups have a new number, in `numbers`, of `count`.
+    fn take_over(&mut self, other: &Side, numbers: &[u32], count: usize) -> Result<()> {
+        let groups = other.groups();
+        let number = |row: u32| numbers.get(groups[row as usize] as usize).copied().unwrap_or(NONE);
+        self.of_group.resize_with(count, Vec::new);
+        for (batch, &first) in other.batches.iter().zip(&other.firsts) {
+            let rows: Vec<u32> = (0..batch.num_rows() as u32).filter(|&row| number(first + row) != NONE).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let start = self.push(picked(batch, &rows)?)?;
+            for (mine, row) in (start..).zip(rows) {
+                self.of_group[number(first + row) as usize].push(mine);
+                self.given.extend(other.given.get((first + row) as usize));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl RegularJoin {
@@ -75,17 +142,9 @@ impl RegularJoin {
         let mut groups = Vec::new();
         let valid = self.keys.groups(side, &rows, &hashes, (&mut self.index, &mut groups))?;
         let mine = &mut self.sides[side];
-        let (start, count) = (mine.rows, rows.num_rows() as u32);
-        let Some(end) = start.checked_add(count).filter(|&end| end < u32::MAX) else {
-            return Err(Error::data("a side of a join without windows has more than four thousand million rows")
-                .help("join windows of the two sides: compare window_start and window_end too"));
-        };
-        mine.bytes += rows.get_array_memory_size() + groups.len() * size_of::<u32>();
-        mine.batches.push(rows);
-        mine.firsts.push(start);
-        mine.rows = end;
+        let start = mine.push(rows)?;
         if side == 0 && self.kind == JoinKind::Semi {
-            mine.given.resize(end as usize, false);
+            mine.given.resize(mine.rows as usize, false);
         }
         mine.of_group.resize_with(self.index.len().max(mine.of_group.len()), Vec::new);
         let may_meet = |row: usize| valid.as_ref().is_none_or(|valid| valid.is_valid(row));
@@ -179,5 +238,23 @@ impl WindowOperator for RegularJoin {
     }
     fn state_bytes(&self) -> u64 {
         (self.index.bytes() + self.sides.iter().map(|side| side.bytes).sum::<usize>()) as u64
+    }
+    /// No rows are fresh: they are taken in when their block ends.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.index.archive(archive)?;
+        let count = self.index.len();
+        self.sides.iter_mut().try_for_each(|side| side.archive(archive, count))
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, _counts: bool) -> Result<()> {
+        let other: Box<RegularJoin> = downcast(other)?;
+        let numbers = self.index.take_over(&other.index, wanted)?.by_origin(other.index.len());
+        let count = self.index.len();
+        let mut sides = self.sides.iter_mut().zip(&other.sides);
+        sides.try_for_each(|(mine, theirs)| mine.take_over(theirs, &numbers, count))
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -1,22 +1,26 @@
 //! The join of rows that carry windows, window by window.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{concat_batches, take, take_record_batch};
 
+use super::super::kept::picked;
 use super::super::late::Late;
 use super::super::rows::{split, times};
 use super::super::zone::Scale;
-use super::super::{Emit, Emitted, WindowOperator};
+use super::super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use super::keys::Keys;
 use super::pairs::{Candidates, NONE, Pairs};
 use crate::batch::EventBatch;
 use crate::error::Result;
 use crate::key::KeyHash;
 use crate::plan::{JoinKind, JoinSpec};
+use crate::snapshot::{Archive, fits};
 use crate::state::KeyIndex;
+use crate::state::index::Tag;
 use crate::time::Watermark;
 
 /// Keeps the rows of open windows and pairs them when their window ends.
@@ -33,7 +37,7 @@ pub(super) struct WindowJoin {
     scale: Scale,
     horizon: i64,
     /// By end, then start.
-    windows: BTreeMap<(i64, i64), [Kept; 2]>,
+    windows: BTreeMap<[i64; 2], [Kept; 2]>,
     bytes: usize,
     late: Late,
     fired: u64,
@@ -44,6 +48,39 @@ pub(super) struct WindowJoin {
 struct Kept {
     batches: Vec<RecordBatch>,
     hashes: Vec<KeyHash>,
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        let rows: usize = self.batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        rows + size_of_val(self.hashes.as_slice())
+    }
+
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        if !archive.is_reading() {
+            self.batches = whole(self)?.into_iter().collect();
+        }
+        archive.rows(&mut self.batches)?;
+        archive.cells(&mut self.hashes)?;
+        let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
+        fits(self.hashes.is_empty() || self.hashes.len() == rows)
+    }
+
+    /// Takes over the rows of the keys that are wanted.
+    fn take_over(&mut self, other: &Kept, wanted: Wanted<'_>) -> Result<()> {
+        let mut first = 0;
+        for batch in &other.batches {
+            let hash = |row: u32| other.hashes.get(first + row as usize).copied();
+            let tag = |row: u32| hash(row).map_or(0, |hash| (hash >> 32) as Tag);
+            let rows: Vec<u32> = (0..batch.num_rows() as u32).filter(|&row| wanted(tag(row))).collect();
+            if !rows.is_empty() {
+                self.hashes.extend(rows.iter().filter_map(|&row| hash(row)));
+                self.batches.push(picked(batch, &rows)?);
+            }
+            first += batch.num_rows();
+        }
+        Ok(())
+    }
 }
 
 /// The rows of one side by group.
@@ -106,7 +143,7 @@ impl WindowJoin {
         late
     }
 
-    fn keep(&mut self, window: (i64, i64), side: usize, rows: RecordBatch, hashes: &[KeyHash]) {
+    fn keep(&mut self, window: [i64; 2], side: usize, rows: RecordBatch, hashes: &[KeyHash]) {
         self.bytes += rows.get_array_memory_size() + size_of_val(hashes);
         let kept = &mut self.windows.entry(window).or_default()[side];
         kept.batches.push(rows);
@@ -114,10 +151,7 @@ impl WindowJoin {
     }
 
     fn fire(&mut self, end: i64, sides: [Kept; 2], emit: Emit<'_>) -> Result<()> {
-        for kept in &sides {
-            let rows: usize = kept.batches.iter().map(RecordBatch::get_array_memory_size).sum();
-            self.bytes -= rows + size_of_val(kept.hashes.as_slice());
-        }
+        self.bytes -= sides.iter().map(Kept::bytes).sum::<usize>();
         let rows = [whole(&sides[0])?, whole(&sides[1])?];
         let mut index = self.keys.index();
         let (mut groups, mut valid) = ([Vec::new(), Vec::new()], [None, None]);
@@ -208,7 +242,7 @@ impl WindowOperator for WindowJoin {
         let (starts, ends) = (times(&batch.rows, start)?, times(&batch.rows, end)?);
         let late = self.are_late(batch, &ends);
         self.late.drop_rows((0..late.len()).filter(|&row| late[row]));
-        let windows = split(0..ends.len(), |row| (!late[row]).then(|| (ends[row], starts[row])));
+        let windows = split(0..ends.len(), |row| (!late[row]).then(|| [ends[row], starts[row]]));
         for (window, rows) in windows {
             if rows.len() == ends.len() {
                 self.keep(window, side, batch.rows.clone(), &batch.hashes);
@@ -224,7 +258,7 @@ impl WindowOperator for WindowJoin {
     fn advance(&mut self, watermark: Watermark, emit: Emit<'_>) -> Result<()> {
         self.horizon = self.horizon.max(self.scale.horizon(watermark));
         while let Some(window) = self.windows.first_entry() {
-            let end = window.key().0;
+            let [end, _] = *window.key();
             if end > self.horizon {
                 break;
             }
@@ -247,5 +281,40 @@ impl WindowOperator for WindowJoin {
     }
     fn state_bytes(&self) -> u64 {
         self.bytes as u64
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.numbers([&mut self.horizon])?;
+        archive.numbers([&mut self.fired])?;
+        self.late.archive(archive)?;
+        let each = |archive: &mut Archive<'_>, sides: &mut [Kept; 2]| {
+            sides.iter_mut().try_for_each(|kept| kept.archive(archive))
+        };
+        archive.map(&mut self.windows, || Ok(Default::default()), each)?;
+        self.bytes = self.windows.values().flatten().map(Kept::bytes).sum();
+        Ok(())
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<WindowJoin> = downcast(other)?;
+        self.horizon = self.horizon.max(other.horizon);
+        if counts {
+            self.fired += other.fired;
+            self.late.take_over(&other.late);
+        }
+        for (window, theirs) in &other.windows {
+            let mut mine = self.windows.remove(window).unwrap_or_default();
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                mine.take_over(theirs, wanted)?;
+            }
+            if mine.iter().any(|kept| !kept.batches.is_empty()) {
+                self.windows.insert(*window, mine);
+            }
+        }
+        self.bytes = self.windows.values().flatten().map(Kept::bytes).sum();
+        Ok(())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -1,14 +1,17 @@
 //! Functions of OVER whose result is a value of one of the rows: MIN, MAX, FIRST_VALUE, LAST_VALUE and LAG.
 
+use std::any::Any;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use arrow::array::ArrayRef;
 
-use super::function::Function;
+use super::function::{Function, move_groups, same};
 use super::store::{Place, Store};
 use super::value::{is_valid, java_order, total_order};
 use crate::error::Result;
+use crate::snapshot::{Archive, Lists};
+use crate::state::index::Moved;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -123,5 +126,21 @@ impl Function for Choice {
     fn bytes(&self) -> usize {
         // A queue that has held anything has room for four rows.
         self.groups.capacity() * (size_of::<VecDeque<Place>>() + 4 * size_of::<Place>())
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        let mut rows = Lists::of(self.groups.iter().map(|rows| rows.iter().copied()));
+        rows.archive(archive)?;
+        if archive.is_reading() {
+            self.groups = rows.iter().map(|rows| rows.iter().copied().collect()).collect();
+        }
+        Ok(())
+    }
+    fn take_over(&mut self, other: Box<dyn Function>, moved: &Moved) -> Result<()> {
+        let mut other: Box<Choice> = same(other)?;
+        move_groups(&mut self.groups, &mut other.groups, moved);
+        Ok(())
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

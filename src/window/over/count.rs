@@ -1,13 +1,16 @@
 //! COUNT(*) and COUNT(x) of OVER.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
 
-use super::function::Function;
+use super::function::{Function, move_groups, same};
 use super::store::{Place, Store};
 use super::value::is_valid;
 use crate::error::Result;
+use crate::snapshot::Archive;
+use crate::state::index::Moved;
 
 pub(super) struct Count {
     argument: Option<usize>,
@@ -46,5 +49,16 @@ impl Function for Count {
     }
     fn bytes(&self) -> usize {
         self.counts.capacity() * size_of::<i64>()
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.cells(&mut self.counts)
+    }
+    fn take_over(&mut self, other: Box<dyn Function>, moved: &Moved) -> Result<()> {
+        let mut other: Box<Count> = same(other)?;
+        move_groups(&mut self.counts, &mut other.counts, moved);
+        Ok(())
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

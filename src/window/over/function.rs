@@ -1,5 +1,7 @@
 //! The functions of OVER: state by group that a row enters and leaves.
 
+use std::any::Any;
+
 use arrow::array::ArrayRef;
 
 use super::choice::{Choice, Kind};
@@ -9,6 +11,8 @@ use super::store::{Place, Store};
 use super::sum;
 use crate::error::{Error, Result};
 use crate::plan::{Frame, OverCall, OverFunction};
+use crate::snapshot::Archive;
+use crate::state::index::Moved;
 
 /// One call of OVER. A fresh group has an empty frame.
 pub(super) trait Function: Send {
@@ -31,6 +35,28 @@ pub(super) trait Function: Send {
     fn places(&mut self, _see: &mut dyn FnMut(&mut Place)) {}
     /// Bytes of memory held, about.
     fn bytes(&self) -> usize;
+
+    /// Names the state of all groups. The column of results is empty.
+    ///
+    /// # Errors
+    /// Those of the archive.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()>;
+    /// Takes over groups of another such function. Places are those of this one's rows.
+    ///
+    /// # Errors
+    /// Internal if the other is of another kind.
+    fn take_over(&mut self, other: Box<dyn Function>, moved: &Moved) -> Result<()>;
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// The function's other half, of the same type.
+pub(super) fn same<T: 'static>(other: Box<dyn Function>) -> Result<Box<T>> {
+    other.into_any().downcast().map_err(|_| Error::internal("state of another function of OVER"))
+}
+
+/// Moves what is kept of groups.
+pub(super) fn move_groups<T: Default>(mine: &mut [T], theirs: &mut [T], moved: &Moved) {
+    moved.pairs().for_each(|(from, to)| mine[to as usize] = std::mem::take(&mut theirs[from as usize]));
 }
 
 /// The state of a call.

@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 
 use super::store::Place;
+use crate::error::Result;
+use crate::snapshot::{Archive, Lists, fits};
 
 #[derive(Default)]
 pub(super) struct Group {
@@ -74,6 +76,42 @@ impl Group {
         }
         cleared
     }
+}
+
+/// Names what is known of each of the groups.
+pub(super) fn archive(groups: &mut Vec<Group>, archive: &mut Archive<'_>) -> Result<()> {
+    fn numbers(timer: &Timer) -> [i64; 2] {
+        [timer.due, timer.at]
+    }
+    fn timer(&[due, at]: &[i64; 2]) -> Timer {
+        Timer { due, at }
+    }
+    let of_frame = |group: &Group| group.frame.iter().map(|&(time, place)| [time, place as i64]).collect::<Vec<_>>();
+    let mut reached: Vec<i64> = groups.iter().map(|group| group.reached).collect();
+    let mut frames = Lists::of(groups.iter().map(of_frame));
+    let mut clearings = Lists::of(groups.iter().map(|group| group.clearing.as_ref().map(numbers)));
+    let mut settled = Lists::of(groups.iter().map(|group| group.settled.iter().map(|(timer, _)| numbers(timer))));
+    let effects = groups.iter().flat_map(|group| &group.settled).map(|(_, effect)| *effect);
+    let mut clears: Vec<u8> = effects.map(|effect| u8::from(effect == Effect::Clears)).collect();
+    archive.cells(&mut reached)?;
+    frames.archive(archive)?;
+    clearings.archive(archive)?;
+    settled.archive(archive)?;
+    archive.cells(&mut clears)?;
+    fits([frames.len(), clearings.len(), settled.len()] == [reached.len(); 3] && clears.len() == settled.items())?;
+    if archive.is_reading() {
+        let mut effects = clears.iter().map(|&clears| if clears == 0 { Effect::MovesOn } else { Effect::Clears });
+        let lists = frames.iter().zip(clearings.iter()).zip(settled.iter());
+        for (reached, ((frame, clearing), settled)) in reached.into_iter().zip(lists) {
+            groups.push(Group {
+                reached,
+                frame: frame.iter().map(|&[time, place]| (time, place as Place)).collect(),
+                clearing: clearing.first().map(timer),
+                settled: settled.iter().map(timer).zip(&mut effects).collect(),
+            });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -14,10 +14,12 @@ mod distinct;
 mod function;
 mod group;
 mod output;
+mod state;
 mod store;
 mod sum;
 mod value;
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -25,11 +27,12 @@ use arrow::datatypes::SchemaRef;
 
 use super::late::Late;
 use super::rows::{Reader, times};
-use super::{Emit, WindowOperator};
+use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
 use crate::plan::{Frame, OverSpec};
+use crate::snapshot::Archive;
 use crate::state::KeyIndex;
 use crate::time::Watermark;
 use function::{Function, function};
@@ -206,27 +209,6 @@ impl OverOperator {
         }
         self.groups[group as usize].reached = first.time;
     }
-
-    /// Drops rows that nobody needs any more, once they are many. Nothing is waiting to be given out.
-    fn compact(&mut self) -> Result<()> {
-        if !self.store.is_sparse(self.waiting.len() + self.framed) {
-            return Ok(());
-        }
-        let mut waiting = std::mem::take(&mut self.waiting).into_vec();
-        let mut places: Vec<Place> = Vec::new();
-        let mut see = |place: &mut Place| places.push(*place);
-        for_each_place(&mut waiting, &mut self.groups, &mut self.functions, &mut see);
-        places.sort_unstable();
-        places.dedup();
-        let first = self.store.compact(&places, &self.input)?;
-        let mut move_on = |place: &mut Place| {
-            let at = places.binary_search(place).unwrap_or_default();
-            *place = first + at as Place;
-        };
-        for_each_place(&mut waiting, &mut self.groups, &mut self.functions, &mut move_on);
-        self.waiting = waiting.into();
-        Ok(())
-    }
 }
 
 fn add(functions: &mut [Box<dyn Function>], group: u32, store: &Store, place: Place) {
@@ -235,17 +217,6 @@ fn add(functions: &mut [Box<dyn Function>], group: u32, store: &Store, place: Pl
 
 fn retract(functions: &mut [Box<dyn Function>], group: u32, store: &Store, place: Place) {
     functions.iter_mut().for_each(|function| function.retract(group, store, place));
-}
-
-fn for_each_place(
-    waiting: &mut [Reverse<Waiting>],
-    groups: &mut [Group],
-    functions: &mut [Box<dyn Function>],
-    see: &mut dyn FnMut(&mut Place),
-) {
-    waiting.iter_mut().for_each(|row| see(&mut row.0.place));
-    groups.iter_mut().flat_map(|group| &mut group.frame).for_each(|(_, place)| see(place));
-    functions.iter_mut().for_each(|function| function.places(see));
 }
 
 impl WindowOperator for OverOperator {
@@ -294,5 +265,21 @@ impl WindowOperator for OverOperator {
         let waiting = self.waiting.capacity() * size_of::<Waiting>();
         let groups = self.groups.capacity() * size_of::<Group>() + self.framed * size_of::<(i64, Place)>();
         (self.store.bytes() + self.index.bytes() + functions + waiting + groups) as u64
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.archive_all(archive)
+    }
+
+    fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()> {
+        let other: Box<OverOperator> = downcast(other)?;
+        self.watermark = self.watermark.max(other.watermark);
+        if counts {
+            self.late.take_over(&other.late);
+        }
+        self.take_keys_over(*other, wanted)
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -5,6 +5,7 @@ use arrow::compute::interleave;
 use arrow::datatypes::SchemaRef;
 
 use crate::error::{Error, Result};
+use crate::snapshot::{Archive, fits};
 
 /// Where a row lies: the number of its batch, then its row. Later rows have higher places.
 pub(super) type Place = u64;
@@ -14,8 +15,6 @@ const UNUSED_MIN: usize = 1 << 14;
 
 /// Batches as they came. Once few of their rows are needed, those move together into one batch.
 pub(super) struct Store {
-    /// Number of the first batch.
-    first: u32,
     batches: Vec<RecordBatch>,
     rows: usize,
     bytes: usize,
@@ -23,7 +22,7 @@ pub(super) struct Store {
 
 impl Store {
     pub fn new() -> Self {
-        Store { first: 0, batches: Vec::new(), rows: 0, bytes: 0 }
+        Store { batches: Vec::new(), rows: 0, bytes: 0 }
     }
 
     /// Adds rows; the place of the first, the others follow it.
@@ -31,23 +30,23 @@ impl Store {
         self.rows += rows.num_rows();
         self.bytes += rows.get_array_memory_size();
         self.batches.push(rows);
-        u64::from(self.first + self.batches.len() as u32 - 1) << 32
+        (self.batches.len() as u64 - 1) << 32
     }
 
-    fn split(&self, place: Place) -> (usize, usize) {
-        (((place >> 32) as u32 - self.first) as usize, place as u32 as usize)
+    fn split(place: Place) -> (usize, usize) {
+        ((place >> 32) as usize, place as u32 as usize)
     }
 
     /// A column of the batch that holds the row, and the row's number there.
     #[inline]
     pub fn cell(&self, place: Place, column: usize) -> (&ArrayRef, usize) {
-        let (batch, row) = self.split(place);
+        let (batch, row) = Self::split(place);
         (self.batches[batch].column(column), row)
     }
 
     /// The columns `0..width` of rows.
     pub fn columns(&self, places: &[Place], width: usize) -> Result<Vec<ArrayRef>> {
-        let rows: Vec<(usize, usize)> = places.iter().map(|&place| self.split(place)).collect();
+        let rows: Vec<(usize, usize)> = places.iter().map(|&place| Self::split(place)).collect();
         (0..width)
             .map(|column| {
                 let arrays: Vec<&dyn Array> = self.batches.iter().map(|batch| batch.column(column).as_ref()).collect();
@@ -69,7 +68,7 @@ impl Store {
         let source = |pick: &Option<(usize, Place)>| match pick {
             None => (0, 0),
             Some((column, place)) => {
-                let (batch, row) = self.split(*place);
+                let (batch, row) = Self::split(*place);
                 let nth = columns.iter().position(|known| known == column).unwrap_or(0);
                 (1 + nth * self.batches.len() + batch, row)
             }
@@ -83,17 +82,42 @@ impl Store {
         self.rows > 4 * used + UNUSED_MIN
     }
 
-    /// Keeps the rows at `places` alone, which are ascending without repetition. Their new places are in
-    /// the same order and count from the one that is given back.
-    pub fn compact(&mut self, places: &[Place], schema: &SchemaRef) -> Result<Place> {
-        let options = RecordBatchOptions::new().with_row_count(Some(places.len()));
-        let columns = self.columns(places, schema.fields().len())?;
-        let kept = RecordBatch::try_new_with_options(schema.clone(), columns, &options)?;
-        let first = self.first.wrapping_add(self.batches.len() as u32);
-        *self = Store { first, ..Store::new() };
-        Ok(self.push(kept))
+    /// Keeps the rows at `places` alone, which are ascending without repetition. The new place of each is its number
+    /// among them.
+    pub fn compact(&mut self, places: &[Place], schema: &SchemaRef) -> Result<()> {
+        let before = std::mem::replace(self, Store::new());
+        if !places.is_empty() {
+            let options = RecordBatchOptions::new().with_row_count(Some(places.len()));
+            let columns = before.columns(places, schema.fields().len())?;
+            self.push(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?);
+        }
+        Ok(())
     }
 
+    /// Adds the rows of another, which has been made compact; the place of the first.
+    pub fn take_over(&mut self, other: Store) -> Place {
+        let first = (self.batches.len() as u64) << 32;
+        for rows in other.batches {
+            self.push(rows);
+        }
+        first
+    }
+
+    /// Names its rows, which have been made compact: the place of each is its number.
+    pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        archive.rows(&mut self.batches)?;
+        if archive.is_reading() {
+            let batches = std::mem::take(&mut self.batches);
+            for rows in batches {
+                self.push(rows);
+            }
+        }
+        fits(self.batches.len() <= 1)
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,6 +1,7 @@
 //! SUM of OVER. What leaves a frame is subtracted, as Flink does it: floats keep the residue, and a DECIMAL that has
 //! overflowed stays NULL until the key's state is cleared.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
@@ -9,13 +10,16 @@ use arrow::datatypes::{
     Int32Type, Int64Type,
 };
 
-use super::function::Function;
+use super::function::{Function, move_groups, same};
 use super::store::{Place, Store};
+use crate::arena::Pod;
 use crate::error::{Error, Result};
+use crate::snapshot::{Archive, fits};
+use crate::state::index::Moved;
 use crate::types::Type;
 
 /// How values of a type are summed. Sums start at zero, so that that of -0.0 alone is 0.0.
-trait Summed: ArrowPrimitiveType {
+trait Summed: ArrowPrimitiveType<Native: Pod> {
     const ZERO: Self::Native;
     /// `None`: beyond the range of the type.
     fn add(sum: Self::Native, value: Self::Native) -> Option<Self::Native>;
@@ -109,5 +113,25 @@ impl<T: Summed> Function for Sum<T> {
     }
     fn bytes(&self) -> usize {
         self.groups.capacity() * size_of::<(Option<T::Native>, u64)>()
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        let mut sums: Vec<T::Native> = self.groups.iter().map(|(sum, _)| sum.unwrap_or(T::ZERO)).collect();
+        let mut overflowed: Vec<u8> = self.groups.iter().map(|(sum, _)| u8::from(sum.is_none())).collect();
+        let mut counts: Vec<u64> = self.groups.iter().map(|(_, count)| *count).collect();
+        archive.cells(&mut sums)?;
+        archive.cells(&mut overflowed)?;
+        archive.cells(&mut counts)?;
+        fits(sums.len() == counts.len() && overflowed.len() == counts.len())?;
+        let sums = sums.into_iter().zip(overflowed).map(|(sum, overflowed)| (overflowed == 0).then_some(sum));
+        self.groups = sums.zip(counts).collect();
+        Ok(())
+    }
+    fn take_over(&mut self, other: Box<dyn Function>, moved: &Moved) -> Result<()> {
+        let mut other: Box<Sum<T>> = same(other)?;
+        move_groups(&mut self.groups, &mut other.groups, moved);
+        Ok(())
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

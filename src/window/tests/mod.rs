@@ -1,7 +1,9 @@
 //! The operators against a slow, obvious evaluator, and the named cases.
 
 mod cases;
+mod fed;
 mod random;
+mod restored;
 mod rows;
 mod twin;
 
@@ -70,12 +72,15 @@ fn input(zoned: bool) -> Schema {
 
 /// `name(column)`; no column is `COUNT(*)`.
 pub(super) fn call(name: &str, column: Option<usize>) -> AggregateCall {
+    let setting = if name.ends_with("LISTAGG") { Setting::Separator(",".to_string()) } else { Setting::None };
+    call_of(name, column.as_slice(), setting)
+}
+
+pub(super) fn call_of(name: &str, args: &[usize], setting: Setting) -> AggregateCall {
     let (distinct, name) = name.strip_prefix("DISTINCT ").map_or((false, name), |name| (true, name));
-    let args: Vec<usize> = column.into_iter().collect();
     let inputs: Vec<_> = args.iter().map(|&column| input(false).fields[column].data_type.clone()).collect();
-    let setting = if name == "LISTAGG" { Setting::Separator(",".to_string()) } else { Setting::None };
     let (kind, output) = resolve(name, &inputs, distinct, &setting).unwrap();
-    AggregateCall { kind, distinct, args, filter: None, inputs, setting, output }
+    AggregateCall { kind, distinct, args: args.to_vec(), filter: None, inputs, setting, output }
 }
 
 pub(super) fn filtered(name: &str, column: Option<usize>) -> AggregateCall {
