@@ -6,6 +6,7 @@ use std::rc::Rc;
 use sqlparser::ast::Query;
 
 use super::ddl::CreateTable;
+use super::lint::Unused;
 use super::text::place_of;
 use crate::error::{Error, Result, nearest};
 use crate::expr::Expr;
@@ -173,6 +174,11 @@ impl Table {
         };
         options.finish()?;
         Ok(sink)
+    }
+
+    /// An option that is accepted without effect.
+    pub(super) fn unused(&self, key: &str) -> Unused {
+        Unused { key: key.to_string(), table: self.name.clone(), place: self.options.place_of(key) }
     }
 
     fn connector(&self, options: &mut Options) -> Result<String> {

@@ -6,7 +6,7 @@ use super::catalog::Entry;
 use super::session::Session;
 use super::split::Piece;
 use super::text;
-use super::{ScriptOptions, Statement, deep_stack, statement};
+use super::{Lint, Rule, ScriptOptions, Statement, deep_stack, statement};
 use crate::error::{Error, Result};
 use crate::expr::resolve;
 
@@ -60,8 +60,14 @@ impl LiveSession {
         let columns = " ".repeat(piece.column.saturating_sub(1) as usize);
         let placed = format!("{lines}{columns}{}", &text[piece.range.clone()]);
         let action = self.carry_out(&placed).map_err(|error| error.at(piece.line, piece.column));
-        let warnings = std::mem::take(&mut self.session.warnings);
-        Ok(Prepared { statement: action?.map(|action| Statement { number, line: piece.line, action }), warnings })
+        let mut warnings = std::mem::take(&mut self.session.warnings);
+        let lints = std::mem::take(&mut self.session.lints);
+        let action = action?;
+        // A setting is spoken of where it is set.
+        let told = lints.iter().filter(|lint| lint.rule.warns());
+        let told = told.filter(|lint| action.is_none() || lint.rule != Rule::UnknownSetting);
+        warnings.extend(told.map(Lint::to_string));
+        Ok(Prepared { statement: action.map(|action| Statement { number, line: piece.line, action, lints }), warnings })
     }
 
     fn carry_out(&mut self, text: &str) -> Result<Option<super::Action>> {

@@ -23,6 +23,7 @@ mod join;
 mod json;
 mod lexeme;
 mod like;
+mod lint;
 mod live;
 mod logical;
 mod lower;
@@ -53,8 +54,9 @@ use crate::error::{Error, Result};
 use crate::plan::JobPlan;
 use crate::types::Schema;
 pub use answer::Answer;
-pub use explain::{StateSize, explain, state_sizes};
+pub use explain::{StateSize, explain, findings, state_sizes};
 pub use lexeme::{Lexeme, LexemeKind, is_wordy, lexemes};
+pub use lint::{Lint, Rule};
 pub use live::{LiveSession, Prepared, Relation, function_names};
 pub use settings::{RESULT_MODE, setting_names};
 pub use split::{Piece, Pieces, pieces};
@@ -83,6 +85,8 @@ pub struct Statement {
     /// Line where it starts.
     pub line: u64,
     pub action: Action,
+    /// What is allowed, and hardly meant: in the order of the places.
+    pub lints: Vec<Lint>,
 }
 
 impl Statement {
@@ -102,8 +106,8 @@ pub enum Action {
     Insert(JobPlan),
     /// SELECT: one pipeline whose sink is [`crate::plan::SinkConnector::Collect`].
     Select { plan: JobPlan, schema: Schema },
-    /// EXPLAIN: the text to print.
-    Explain(String),
+    /// EXPLAIN: the plan to put into words.
+    Explain(JobPlan),
     /// SHOW or DESCRIBE: what the catalog says at this point of the script.
     Answer(Answer),
 }
@@ -112,7 +116,7 @@ pub enum Action {
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub statements: Vec<Statement>,
-    /// Settings and options that do not do what their author may think, one sentence each.
+    /// What a run says before it begins: of the command line, and the findings that are warnings.
     pub warnings: Vec<String>,
 }
 
@@ -148,9 +152,13 @@ fn compile_here(text: &str, options: &ScriptOptions) -> Result<Script> {
         let action = statement::parse(&tokens.tokens).and_then(|statement| session.execute(&statement, &tokens.tokens));
         let action = action.map_err(|error| error.at(tokens.line, 1).in_statement(number))?;
         if let Some(action) = action {
-            script.statements.push(Statement { number, line: tokens.line, action });
+            let lints = std::mem::take(&mut session.lints).into_iter().map(|lint| lint.in_file(&options.file));
+            script.statements.push(Statement { number, line: tokens.line, action, lints: lints.collect() });
         }
     }
-    script.warnings = session.warnings;
+    let settings = session.settings.lints().into_iter().map(|lint| lint.in_file(&options.file));
+    let lints = script.statements.iter().flat_map(|statement| statement.lints.iter().cloned()).chain(settings);
+    let lints = lint::in_order(lints.filter(|lint| lint.rule.warns()).collect());
+    script.warnings = session.warnings.into_iter().chain(lints.iter().map(Lint::to_string)).collect();
     Ok(script)
 }

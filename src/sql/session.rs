@@ -10,12 +10,13 @@ use sqlparser::tokenizer::TokenWithSpan;
 use super::binder::{Binder, Context, located};
 use super::catalog::{Catalog, Entry, Table, TableColumn, TableWatermark, View};
 use super::ddl::{ColumnKind, CreateTable};
+use super::lint::{self, Lint, Unused};
 use super::logical::Arena;
 use super::scope::{Named, Scope};
 use super::settings::Settings;
 use super::statement::{CreateView, Drop, Insert, Statement, already_exists};
 use super::text::{excerpt, place_of};
-use super::{Action, explain, like};
+use super::{Action, like};
 use crate::error::{Error, Place, Result};
 use crate::plan::{JobPlan, Options, Pipeline};
 use crate::types::Type;
@@ -27,6 +28,8 @@ pub(super) struct Session<'a> {
     pub catalog: Catalog,
     pub settings: Settings,
     pub warnings: Vec<String>,
+    /// Of the last statement.
+    pub lints: Vec<Lint>,
     /// Of the statement that is carried out.
     tokens: Vec<TokenWithSpan>,
 }
@@ -38,12 +41,20 @@ impl<'a> Session<'a> {
             let usage = Error::usage(format!("-D: {}", error.message()));
             usage.help(error.remedy().unwrap_or("leave it out"))
         })?;
-        Ok(Session { text: Cow::Borrowed(text), catalog: Catalog::default(), settings, warnings, tokens: Vec::new() })
+        Ok(Session {
+            text: Cow::Borrowed(text),
+            catalog: Catalog::default(),
+            settings,
+            warnings,
+            lints: Vec::new(),
+            tokens: Vec::new(),
+        })
     }
 
     /// Carries out one statement; what is left to run is an action. `tokens`: the statement.
     pub(super) fn execute(&mut self, statement: &Statement, tokens: &[TokenWithSpan]) -> Result<Option<Action>> {
         self.tokens = tokens.to_vec();
+        self.lints.clear();
         self.carry_out(statement)
     }
 
@@ -51,7 +62,11 @@ impl<'a> Session<'a> {
         match statement {
             Statement::Set { key, value, span } => {
                 let set = self.settings.set(key, value, &mut self.warnings);
-                set.map_err(|error| at(error, place_of(*span))).map(|()| None)
+                set.map_err(|error| at(error, place_of(*span)))?;
+                self.settings.written_at(key, place_of(*span));
+                let here = |lint: &Lint| lint.place == place_of(*span);
+                self.lints.extend(self.settings.lints().into_iter().filter(here));
+                Ok(None)
             }
             Statement::Reset { key, span } => {
                 let reset = self.settings.reset(key.as_deref(), &mut self.warnings);
@@ -74,7 +89,7 @@ impl<'a> Session<'a> {
             Statement::Use => Ok(None),
             Statement::Alter(alter) => self.alter(alter).map(|()| None),
             Statement::Explain(inner) => Ok(match self.carry_out(inner)? {
-                Some(Action::Insert(plan) | Action::Select { plan, .. }) => Some(Action::Explain(explain(&plan))),
+                Some(Action::Insert(plan) | Action::Select { plan, .. }) => Some(Action::Explain(plan)),
                 _ => None,
             }),
         }
@@ -94,24 +109,23 @@ impl<'a> Session<'a> {
     /// Binds names for one statement; with the options of tables that have no effect.
     pub(super) fn bind<T>(
         &mut self,
-        work: impl FnOnce(&mut Binder<'_>, &mut Vec<String>) -> Result<T>,
-    ) -> Result<(T, Vec<String>)> {
+        work: impl FnOnce(&mut Binder<'_>, &mut Vec<Unused>) -> Result<T>,
+    ) -> Result<(T, Vec<Unused>)> {
         let mut ignored = Vec::new();
         let mut binder = Binder::new(&self.catalog, &self.settings);
         binder.tokens = &self.tokens;
         let result = work(&mut binder, &mut ignored);
-        for warning in binder.warnings {
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
-        }
+        self.lints.append(&mut binder.lints);
         result.map(|result| (result, ignored))
     }
 
-    fn plan(&mut self, pipelines: Vec<Pipeline>, ignored: Vec<String>) -> JobPlan {
-        for key in ignored {
-            self.settings.ignore(&key);
+    fn plan(&mut self, pipelines: Vec<Pipeline>, ignored: Vec<Unused>) -> JobPlan {
+        for option in &ignored {
+            self.settings.ignore(&option.key);
         }
+        let found = std::mem::take(&mut self.lints);
+        let all = found.into_iter().chain(lint::of_options(&ignored)).chain(self.settings.lints());
+        self.lints = lint::in_order(all.collect());
         JobPlan { pipelines, config: self.settings.config.clone() }
     }
 

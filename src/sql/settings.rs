@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result, nearest};
+use super::lint::{self, Lint, Rule};
+use crate::error::{Error, Place, Result, nearest};
 use crate::limits::{KEY_GROUPS_MAX, QUARANTINE_ROWS_DEFAULT};
 use crate::options::duration_ms as duration;
 use crate::plan::{Config, EmitSpec, LateRows, Quarantine};
@@ -168,7 +169,10 @@ pub(super) struct Settings {
     overrides: Vec<(String, String)>,
     /// SET may change what the overrides say.
     pub overrides_yield: bool,
+    /// Keys of the command line that were spoken about.
     warned: Vec<String>,
+    /// Where SET stands, by key.
+    places: BTreeMap<String, Place>,
 }
 
 impl Settings {
@@ -182,8 +186,34 @@ impl Settings {
     fn apply_overrides(&mut self, warnings: &mut Vec<String>) -> Result<()> {
         for (key, value) in self.overrides.clone() {
             self.apply(&key, &value, warnings)?;
+            if !is_known(&key) && !self.warned.contains(&key) {
+                let Lint { message, remedy, .. } = unknown_setting(&key, None);
+                warnings.push(format!("-D: {message}; {remedy}"));
+                self.warned.push(key);
+            }
         }
         Ok(())
+    }
+
+    /// Remembers where a key was set.
+    pub(super) fn written_at(&mut self, key: &str, place: Option<Place>) {
+        match place {
+            Some(place) => self.places.insert(key.to_string(), place),
+            None => self.places.remove(key),
+        };
+    }
+
+    /// Where a key was set; `None`: on the command line, or not at all.
+    pub(super) fn place_of(&self, key: &str) -> Option<Place> {
+        self.places.get(key).cloned()
+    }
+
+    /// What the script sets without effect.
+    pub(super) fn lints(&self) -> Vec<Lint> {
+        let unknown = self.places.iter().filter(|(key, _)| !is_known(key));
+        let unknown = unknown.map(|(key, place)| unknown_setting(key, Some(place.clone())));
+        let ignored = self.places.iter().filter(|(key, _)| is_known(key) && !EFFECTIVE.contains(&key.as_str()));
+        unknown.chain(lint::of_settings(ignored)).collect()
     }
 
     /// `SET 'key' = 'value'`. Errors carry no place.
@@ -213,9 +243,11 @@ impl Settings {
             overrides: std::mem::take(&mut self.overrides),
             overrides_yield: self.overrides_yield,
             warned: std::mem::take(&mut self.warned),
+            places: std::mem::take(&mut self.places),
             ..Settings::default()
         };
         self.config.ignored = ignored;
+        self.places.retain(|key, _| kept.iter().any(|(name, _)| name == key));
         for (key, value) in kept {
             self.apply(&key, &value, warnings)?;
         }
@@ -267,13 +299,14 @@ impl Settings {
         })
     }
 
-    /// Whether early or late results wait for a delay.
-    pub(super) fn emits_delayed(&self) -> bool {
+    /// The delay that early or late results wait for.
+    pub(super) fn emits_delayed(&self) -> Option<String> {
         let is_on = |kind: &str| {
             let value = self.values.get(&format!("table.exec.emit.{kind}-fire.enabled"));
             value.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
         };
-        ["early", "late"].into_iter().any(|kind| is_on(kind) && self.delay(kind).is_ok_and(|delay| delay > 0))
+        let delayed = |kind: &&str| is_on(kind) && self.delay(kind).is_ok_and(|delay| delay > 0);
+        ["early", "late"].into_iter().find(delayed).map(|kind| format!("table.exec.emit.{kind}-fire.delay"))
     }
 
     /// Whether state is to be kept for some time only.
@@ -298,12 +331,12 @@ impl Settings {
             warnings.push(format!("'{key}' is called '{RESULT_MODE}' since Flink 1.13; it was taken for that."));
             return self.apply(RESULT_MODE, value, warnings);
         }
-        self.take_effect(key, value, warnings)?;
+        self.take_effect(key, value)?;
         self.values.insert(key.to_string(), value.to_string());
         Ok(())
     }
 
-    fn take_effect(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
+    fn take_effect(&mut self, key: &str, value: &str) -> Result<()> {
         match key {
             "execution.runtime-mode" => match value.to_ascii_lowercase().as_str() {
                 "streaming" | "automatic" => Ok(()),
@@ -353,7 +386,9 @@ impl Settings {
             }
             "transom.quarantine.path" | "transom.quarantine.max-rows" => self.set_quarantine(key, value),
             _ => {
-                self.accept(key, warnings);
+                if is_known(key) {
+                    self.ignore(key);
+                }
                 Ok(())
             }
         }
@@ -395,17 +430,21 @@ impl Settings {
         self.config.time_zone = value.to_string();
         Ok(())
     }
+}
 
-    fn accept(&mut self, key: &str, warnings: &mut Vec<String>) {
-        if IGNORED.contains(&key) || IGNORED_FAMILIES.iter().any(|family| key.starts_with(family)) {
-            self.ignore(key);
-        } else if !self.warned.iter().any(|name| name == key) {
-            self.warned.push(key.to_string());
-            let near = nearest(key, EFFECTIVE.iter().chain(IGNORED).copied());
-            let hint = near.map(|near| format!(" (did you mean '{near}'?)")).unwrap_or_default();
-            warnings.push(format!("SET '{key}' is not a setting that Transom knows; it has no effect{hint}."));
-        }
-    }
+/// Whether a key is one of Flink's or of ours.
+fn is_known(key: &str) -> bool {
+    let listed = [EFFECTIVE, IGNORED].into_iter().any(|keys| keys.contains(&key));
+    listed || key == RESULT_MODE_BEFORE || IGNORED_FAMILIES.iter().any(|family| key.starts_with(family))
+}
+
+fn unknown_setting(key: &str, place: Option<Place>) -> Lint {
+    let message = format!("'{key}' is not a setting that Transom knows; it has no effect");
+    let remedy = match nearest(key, EFFECTIVE.iter().chain(IGNORED).copied()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "leave it out".to_string(),
+    };
+    Lint::new(Rule::UnknownSetting, place, message, remedy)
 }
 
 fn clone_pair((key, value): (&String, &String)) -> (String, String) {
@@ -485,12 +524,19 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_setting_is_a_warning_with_the_nearest_name() {
+    fn an_unknown_setting_is_told_with_the_nearest_name() {
         let mut warnings = Vec::new();
-        let mut settings = Settings::new(&[], &mut warnings).unwrap();
-        settings.set("table.local-timezone", "UTC", &mut warnings).unwrap();
+        let overrides = [("table.local-timezone".to_string(), "UTC".to_string())];
+        let mut settings = Settings::new(&overrides, &mut warnings).unwrap();
         assert_eq!(warnings.len(), 1);
         assert!(warnings[0].contains("did you mean 'table.local-time-zone'?"), "{}", warnings[0]);
+        settings.set("table.local-timezone", "UTC", &mut warnings).unwrap();
+        settings.written_at("table.local-timezone", Some(Place { line: 3, column: 1, ..Place::default() }));
+        assert_eq!(warnings.len(), 1, "once");
+        let lints = settings.lints();
+        assert_eq!((lints[0].rule, lints[0].location().as_str()), (Rule::UnknownSetting, "3:1"));
+        settings.reset(Some("table.local-timezone"), &mut warnings).unwrap();
+        assert!(settings.lints().is_empty());
     }
 
     #[test]

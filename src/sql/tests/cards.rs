@@ -116,20 +116,3 @@ fn state_is_keys_by_what_is_open_by_bytes() {
     assert_eq!((size.bytes, size.and_more), (36, Some("text")));
     assert!(state_sizes(&plan_of("SELECT COUNT(*) FROM src")).is_empty(), "no key, nothing to count");
 }
-
-#[test]
-fn what_is_likely_to_surprise_stands_in_the_card() {
-    let hop = "TABLE(HOP(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '2' MINUTE))";
-    let text = cards(&format!("SELECT k, COUNT(*) FROM {hop} GROUP BY k, window_start, window_end"));
-    let expected = "  look at      a row counts in 120 windows, and each key gives a result every 1 s: a longer slide or step gives fewer\n";
-    assert!(text.replace("\n               ", " ").contains(expected), "{text}");
-    let best = format!("ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v) AS rn FROM {hop}");
-    let text = cards(&format!("SELECT k FROM (SELECT *, {best}) WHERE rn = 1"));
-    assert!(text.contains("look at      each row comes in 120 copies, one a window"), "{text}");
-    let tumble = "TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND))";
-    let on = "a.window_start = b.window_start AND a.window_end = b.window_end";
-    let join = |on: &str| format!("SELECT a.k FROM {tumble} a JOIN {tumble} b ON {on}");
-    let text = cards(&join(on));
-    assert!(text.contains("look at      no column of the sides must be equal"), "{text}");
-    assert!(!cards(&join(&format!("{on} AND a.k = b.k"))).contains("look at"));
-}

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
+use crate::error::Result;
+use crate::expr::EvalContext;
+use crate::limits::BATCH_ROWS_DEFAULT;
+use crate::plan::JobPlan;
+use crate::source;
+use crate::sql::{self, StateSize};
 use arrow::row::{RowConverter, SortField};
-use transom::error::Result;
-use transom::expr::EvalContext;
-use transom::limits::BATCH_ROWS_DEFAULT;
-use transom::plan::JobPlan;
-use transom::source;
-use transom::sql::{self, StateSize};
 
-use crate::cli::summary;
+use crate::numbers;
 
 /// Bytes of text that are read.
 const SAMPLE_BYTES: usize = 4 << 20;
@@ -53,7 +53,7 @@ fn told(state: &StateSize, seen: &Seen) -> String {
         state.operator,
         state.key,
         state.bytes,
-        summary::bytes(total),
+        numbers::bytes(total),
         seen.file,
     )
 }
