@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Result};
 use crate::job::{self, JobSummary, Report, RunOptions};
 use crate::sql::{self, Action, ScriptOptions, Statement};
-pub use explain::explain;
+pub use explain::{explain, findings};
 
 /// What the jobs of a script came to, in script order.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +85,7 @@ fn carry_out(
     placed: impl Fn(Error) -> Error,
 ) -> Result<Option<JobSummary>> {
     let plan = match &statement.action {
-        Action::Explain(plan) => return report.explain(&explain(plan, &statement.lints)).map(|()| None),
+        Action::Explain(plan) => return report.explain(&explain(plan, &findings(statement, plan))).map(|()| None),
         Action::Answer(answer) => return report.answer(&answer.schema, &answer.rows).map(|()| None),
         Action::Insert(plan) | Action::Select { plan, .. } => plan,
     };

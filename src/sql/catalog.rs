@@ -8,7 +8,7 @@ use sqlparser::ast::Query;
 use super::ddl::CreateTable;
 use super::lint::Unused;
 use super::text::place_of;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Place, Result, nearest};
 use crate::expr::Expr;
 use crate::plan::{DatagenSpec, FileMetadata, NexmarkSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
@@ -70,6 +70,8 @@ pub(super) struct TableWatermark {
     /// Over the table's columns.
     pub expression: Expr,
     pub text: String,
+    /// Of the time column.
+    pub place: Option<Place>,
 }
 
 #[derive(Debug, Clone)]

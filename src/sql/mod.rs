@@ -54,7 +54,7 @@ use crate::error::{Error, Result};
 use crate::plan::JobPlan;
 use crate::types::Schema;
 pub use answer::Answer;
-pub use explain::{StateSize, explain, findings, state_sizes};
+pub use explain::{Amount, Counted, Look, StateSize, duration, explain, findings, look_at_times, state_sizes};
 pub use lexeme::{Lexeme, LexemeKind, is_wordy, lexemes};
 pub use lint::{Lint, Rule};
 pub use live::{LiveSession, Prepared, Relation, function_names};
@@ -146,6 +146,7 @@ fn deep_stack<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
 
 fn compile_here(text: &str, options: &ScriptOptions) -> Result<Script> {
     let mut session = session::Session::new(text, &options.overrides)?;
+    session.file.clone_from(&options.file);
     let mut script = Script::default();
     for (index, tokens) in text::statements(text, &options.variables)?.iter().enumerate() {
         let number = index + 1;

@@ -25,6 +25,8 @@ use crate::types::Type;
 pub(super) struct Session<'a> {
     /// What the statements' places are in.
     pub text: Cow<'a, str>,
+    /// Its name.
+    pub file: String,
     pub catalog: Catalog,
     pub settings: Settings,
     pub warnings: Vec<String>,
@@ -43,6 +45,7 @@ impl<'a> Session<'a> {
         })?;
         Ok(Session {
             text: Cow::Borrowed(text),
+            file: String::new(),
             catalog: Catalog::default(),
             settings,
             warnings,
@@ -318,7 +321,9 @@ impl<'a> Session<'a> {
             return Err(located(error, ast));
         }
         let text = excerpt(&self.text, watermark.span);
-        table.watermark = Some(TableWatermark { time, expression, text });
+        let place = create.columns.get(time).and_then(|column| place_of(column.name.span));
+        let place = place.map(|place| Place { file: self.file.clone(), ..place });
+        table.watermark = Some(TableWatermark { time, expression, text, place });
         Ok(())
     }
 }

@@ -10,9 +10,9 @@ mod operators;
 mod words;
 
 pub(super) use card::delay_ms;
-pub use estimate::{StateSize, state_sizes};
+pub use estimate::{Amount, Counted, Look, StateSize, look_at_times, state_sizes};
 pub use findings::findings;
-pub(super) use words::duration;
+pub use words::duration;
 
 use crate::plan::JobPlan;
 

@@ -108,7 +108,7 @@ pub(super) fn slices(window: &WindowSpec) -> String {
 }
 
 /// The largest unit that gives a whole number.
-pub(in crate::sql) fn duration(milliseconds: i64) -> String {
+pub fn duration(milliseconds: i64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
     match units.into_iter().find(|(unit, _)| milliseconds != 0 && milliseconds % unit == 0) {
         Some((unit, name)) => format!("{} {name}", milliseconds / unit),

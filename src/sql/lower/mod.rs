@@ -175,7 +175,8 @@ impl Lowering<'_> {
         let watermark = table.watermark.as_ref().map(|watermark| {
             let mut expression = watermark.expression.clone();
             expression.map_columns(&|id| at[&id]);
-            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone(), current: None }
+            let place = watermark.place.clone();
+            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone(), place, current: None }
         });
         let fields = read.iter().map(|i| Field::new(&table.columns[*i].name, table.columns[*i].data_type.clone()));
         let spec = ScanSpec {
