@@ -34,6 +34,7 @@ mod rank;
 mod render;
 mod scope;
 mod session;
+mod setting_keys;
 mod settings;
 mod sink;
 mod split;
@@ -58,7 +59,7 @@ pub use explain::{Amount, Counted, Look, StateSize, duration, explain, findings,
 pub use lexeme::{Lexeme, LexemeKind, is_wordy, lexemes};
 pub use lint::{Lint, Rule};
 pub use live::{LiveSession, Prepared, Relation, function_names};
-pub use settings::{RESULT_MODE, setting_names};
+pub use setting_keys::{RESULT_MODE, setting_names};
 pub use split::{Piece, Pieces, pieces};
 
 /// Stack for binding a script: syntax trees are walked by recursion, and callers' stacks may be small.
@@ -158,7 +159,9 @@ fn compile_here(text: &str, options: &ScriptOptions) -> Result<Script> {
         }
     }
     let settings = session.settings.lints().into_iter().map(|lint| lint.in_file(&options.file));
-    let lints = script.statements.iter().flat_map(|statement| statement.lints.iter().cloned()).chain(settings);
+    // The text of EXPLAIN has its own.
+    let run = script.statements.iter().filter(|statement| !matches!(statement.action, Action::Explain(_)));
+    let lints = run.flat_map(|statement| statement.lints.iter().cloned()).chain(settings);
     let lints = lint::in_order(lints.filter(|lint| lint.rule.warns()).collect());
     script.warnings = session.warnings.into_iter().chain(lints.iter().map(Lint::to_string)).collect();
     Ok(script)

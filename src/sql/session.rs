@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::Ident;
-use sqlparser::tokenizer::TokenWithSpan;
+use sqlparser::tokenizer::{Span, TokenWithSpan};
 
 use super::binder::{Binder, Context, located};
 use super::catalog::{Catalog, Entry, Table, TableColumn, TableWatermark, View};
@@ -66,9 +66,9 @@ impl<'a> Session<'a> {
             Statement::Set { key, value, span } => {
                 let set = self.settings.set(key, value, &mut self.warnings);
                 set.map_err(|error| at(error, place_of(*span)))?;
-                self.settings.written_at(key, place_of(*span));
-                let here = |lint: &Lint| lint.place == place_of(*span);
-                self.lints.extend(self.settings.lints().into_iter().filter(here));
+                let place = self.here(*span);
+                self.settings.written_at(key, place.clone());
+                self.lints.extend(self.settings.lints().into_iter().filter(|lint| lint.place == place));
                 Ok(None)
             }
             Statement::Reset { key, span } => {
@@ -96,6 +96,11 @@ impl<'a> Session<'a> {
                 _ => None,
             }),
         }
+    }
+
+    /// A place in the file that is read.
+    fn here(&self, span: Span) -> Option<Place> {
+        place_of(span).map(|place| Place { file: self.file.clone(), ..place })
     }
 
     fn job(&mut self, inserts: &[impl std::borrow::Borrow<Insert>]) -> Result<JobPlan> {
@@ -197,7 +202,7 @@ impl<'a> Session<'a> {
         };
         let mut options = Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_default());
         for option in &create.options {
-            if !options.insert(&option.key, &option.value, place_of(option.span).unwrap_or_default()) {
+            if !options.insert(&option.key, &option.value, self.here(option.span).unwrap_or_default()) {
                 let error = Error::script(format!("the option '{}' is set twice", option.key));
                 return Err(at(error, place_of(option.span)));
             }
@@ -321,8 +326,7 @@ impl<'a> Session<'a> {
             return Err(located(error, ast));
         }
         let text = excerpt(&self.text, watermark.span);
-        let place = create.columns.get(time).and_then(|column| place_of(column.name.span));
-        let place = place.map(|place| Place { file: self.file.clone(), ..place });
+        let place = create.columns.get(time).and_then(|column| self.here(column.name.span));
         table.watermark = Some(TableWatermark { time, expression, text, place });
         Ok(())
     }

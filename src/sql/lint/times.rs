@@ -14,8 +14,8 @@ const LONG_MS: i64 = 366 * 86_400_000;
 /// From so many seconds on, a whole number of thousands is likely one of milliseconds.
 const MANY_SECONDS: i64 = 1_000;
 const HOUR_SECONDS: i64 = 3_600;
-/// A watermark so many windows behind is likely in another unit than the windows.
-const FAR_BEHIND_WINDOWS: i64 = 10;
+/// A watermark more windows behind is likely in another unit than they are: a day of hours is not.
+const FAR_BEHIND_WINDOWS: i64 = 24;
 
 /// The sizes of a window function: the arguments behind its time column, at their place if they have one.
 pub(in crate::sql) fn of_sizes<'a>(
