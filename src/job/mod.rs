@@ -7,6 +7,7 @@ mod output;
 mod overlap;
 mod quarantine;
 mod summary;
+mod units;
 mod warnings;
 
 use std::collections::BTreeSet;
@@ -35,6 +36,7 @@ use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
 pub use summary::JobSummary;
+pub use units::wrong_unit;
 use warnings::Ended;
 
 /// How a job runs; none of it changes the answer.

@@ -9,10 +9,11 @@ use sqlparser::ast::{
 
 use super::binder::{Binder, Context, located};
 use super::function::plain_argument;
+use super::lint::{Lint, Rule};
 use super::logical::Call;
 use super::text::place_of;
 use crate::aggregate::{self, AggregateKind, Setting};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::expr::{EvalContext, Expr, Scalar, resolve};
 use crate::types::Type;
 use sqlparser::ast::Spanned;
@@ -137,16 +138,16 @@ impl Binder<'_> {
                 .help("leave it out: values come in the order in which their rows arrive"));
         }
         if clauses.ordered {
-            self.warn_of_order(name);
+            self.note_order(name, place_of(function.span()));
         }
         Ok(clauses)
     }
 
     /// Flink takes an ORDER BY here and does not look at it.
-    pub(super) fn warn_of_order(&mut self, name: &str) {
-        let instead = if name == "ARRAY_AGG" { "; sort the result with ARRAY_SORT" } else { "" };
-        self.warnings
-            .push(format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival{instead}."));
+    pub(super) fn note_order(&mut self, name: &str, place: Option<Place>) {
+        let message = format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival");
+        let remedy = if name == "ARRAY_AGG" { "sort the result with ARRAY_SORT" } else { "leave it out" };
+        self.lints.push(Lint::new(Rule::OrderWithoutEffect, place, message, remedy));
     }
 }
 

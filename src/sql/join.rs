@@ -28,6 +28,8 @@ pub(super) enum Tree {
 /// A join whose conditions are not settled yet.
 pub(super) struct Branch {
     pub kind: JoinKind,
+    /// As it was written.
+    pub written: JoinKind,
     pub sides: [Tree; 2],
     /// By side the columns above it and what they are below: different ones where a row may lack a partner.
     pub columns: [Vec<(ColumnId, ColumnId)>; 2],
@@ -240,7 +242,7 @@ impl Binder<'_> {
                 scope.columns.push(Named { id: above, ..named.clone() });
             }
         }
-        Branch { kind, sides, columns, conditions: Vec::new(), scope, place }
+        Branch { kind, written: kind, sides, columns, conditions: Vec::new(), scope, place }
     }
 
     /// The relation that a tree is, when all conditions are in it.
@@ -254,17 +256,18 @@ impl Binder<'_> {
             }
             Tree::Join(branch) => *branch,
         };
-        let Branch { kind, sides: [left, right], columns, conditions, scope, place } = branch;
+        self.note_undone(&branch);
+        let Branch { kind, sides: [left, right], columns, conditions, scope, place, .. } = branch;
         let inputs = [self.assemble(left)?.rel, self.assemble(right)?.rel];
-        let placed = |error: Error| error.at_place(place);
-        let rel = self.settle(kind, inputs, columns, conditions).map_err(placed)?;
+        let rel = self.settle((kind, place.clone()), inputs, columns, conditions);
+        let rel = rel.map_err(|error| error.at_place(place))?;
         Ok(Relation { rel, scope })
     }
 
     /// Finds out what a join compares, and so what kind of join it is.
-    pub(super) fn settle(
+    fn settle(
         &mut self,
-        kind: JoinKind,
+        (kind, place): (JoinKind, Option<Place>),
         inputs: [Rel; 2],
         columns: [Vec<(ColumnId, ColumnId)>; 2],
         conditions: Vec<Expr>,
@@ -289,6 +292,7 @@ impl Binder<'_> {
             None => self.refuse_regular(kind, &inputs, &equalities, &rest)?,
         }
         if windows.is_none() {
+            self.note_regular(&columns, &equalities, place.as_ref());
             // Rows come without an order of time from here on.
             for (above, _) in columns.iter().flatten() {
                 self.arena.columns[*above].rowtime = false;
@@ -296,12 +300,12 @@ impl Binder<'_> {
             }
         }
         let condition = conjunction(rest)?;
-        Ok(Rel::Join(Box::new(Join { kind, inputs, windows, keys: equalities, condition, columns })))
+        Ok(Rel::Join(Box::new(Join { kind, inputs, windows, keys: equalities, condition, columns, place })))
     }
 
     /// The windows of both sides and the parts that are compared, if it is window columns that are compared, and whether
     /// they are the same part.
-    fn roles(&self, equality: &Equality) -> Option<([(WindowId, Role); 2], bool)> {
+    pub(super) fn roles(&self, equality: &Equality) -> Option<([(WindowId, Role); 2], bool)> {
         let role = |expr: &Expr| match expr {
             Expr::Column { index, .. } => self.arena.columns[*index].window,
             _ => None,
@@ -353,7 +357,7 @@ impl Binder<'_> {
     }
 
     /// A join without windows keeps all rows for good. Flink updates what an outer or anti join has given already.
-    fn refuse_regular(&mut self, kind: JoinKind, inputs: &[Rel; 2], keys: &[Equality], rest: &[Expr]) -> Result<()> {
+    fn refuse_regular(&self, kind: JoinKind, inputs: &[Rel; 2], keys: &[Equality], rest: &[Expr]) -> Result<()> {
         let time = |expr: &Expr| columns_of(expr).into_iter().any(|id| self.arena.columns[id].rowtime);
         let equal = keys.iter().any(|key| key.sides.iter().all(time));
         if equal
@@ -364,27 +368,11 @@ impl Binder<'_> {
             return Err(Error::unsupported("an interval join (times of both sides are compared)")
                 .help("join windows of the two sides: compare window_start and window_end of window functions"));
         }
-        let parts: Vec<_> = keys.iter().filter_map(|key| self.roles(key)).filter(|(_, same)| *same).collect();
-        let find = |role: Role| parts.iter().find(|(roles, _)| roles[0].1 == role);
-        let reason = match (find(Role::Start), find(Role::End)) {
-            (Some(_), None) => "it compares window_start alone; compare window_end too",
-            (None, Some(_)) => "it compares window_end alone; compare window_start too",
-            (Some(_), Some(_)) => {
-                "the windows of the two sides are not cut alike; use the same window function on both"
-            }
-            (None, None) => {
-                "join rows that carry windows, from window functions or their aggregates, and compare window_start \
-                 and window_end"
-            }
-        };
         if !matches!(kind, JoinKind::Inner | JoinKind::Semi) {
             let article = if kind == JoinKind::Anti { "an" } else { "a" };
             let what =
                 format!("{article} {} join that is no window join (its results would be updated later)", kind.name());
-            return Err(Error::unsupported(what).help(reason));
-        }
-        if !parts.is_empty() {
-            self.warnings.push(format!("A join is no window join and keeps all rows of both sides: {reason}."));
+            return Err(Error::unsupported(what).help(self.join_lacks(keys).reason()));
         }
         Ok(())
     }

@@ -3,15 +3,12 @@
 use std::fmt::Write;
 
 use super::keeps::keeps;
-use super::lint::lints;
-use super::words::{FIRM, column, duration, emits, slices, source, watermark_rule, windows};
+use super::words::{column, duration, emits, paragraph, slices, source, watermark_rule, windows};
 use crate::expr::eval::{Function, Time};
 use crate::expr::{Expr, Scalar};
 use crate::plan::{Config, Node, Pipeline, ScanSpec, StageSpec, WatermarkSpec, WindowSpec};
 use crate::types::{Schema, Type};
 
-/// Width of the text; terminals are at least that wide.
-const WIDTH: usize = 100;
 /// Of what stands before the colonless words of a line: two spaces, the longest name, two spaces.
 const INDENT: usize = 15;
 
@@ -24,7 +21,7 @@ pub(super) fn cards(pipeline: &Pipeline, config: &Config) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "Card{number}: {}", title(spec));
         for (name, content) in card(spec, inputs, config) {
-            entry(&mut text, name, &content);
+            paragraph(&mut text, &format!("  {name:<width$}", width = INDENT - 2), &content);
         }
         text.push('\n');
     }
@@ -39,25 +36,6 @@ pub(super) fn stages(node: &Node) -> Vec<(&StageSpec, &[Node])> {
     }
     found.extend(node.inputs().into_iter().flat_map(stages));
     found
-}
-
-/// A named line; what is too long goes on below its beginning.
-fn entry(text: &mut String, name: &str, content: &str) {
-    let mut line = format!("  {name:<width$}", width = INDENT - 2);
-    let mut filled = false;
-    for word in content.split(' ') {
-        if filled && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(text, "{}", line.replace(FIRM, " "));
-            line = " ".repeat(INDENT);
-            filled = false;
-        }
-        if filled {
-            line.push(' ');
-        }
-        line.push_str(word);
-        filled = true;
-    }
-    let _ = writeln!(text, "{}", line.replace(FIRM, " "));
 }
 
 /// As the plan names it.
@@ -84,7 +62,6 @@ fn card(spec: &StageSpec, inputs: &[Node], config: &Config) -> Vec<(&'static str
     lines.push(("watermark", watermark(spec, &scans, config)));
     lines.push(("keeps", keeps(spec, inputs)));
     lines.push(("gives", gives(spec, inputs)));
-    lines.extend(lints(spec, inputs).into_iter().map(|lint| ("look at", lint)));
     lines
 }
 
@@ -190,7 +167,7 @@ fn rule(scan: &ScanSpec, watermark: &WatermarkSpec) -> String {
 }
 
 /// Milliseconds that a watermark of column `time` stays behind it; `None` where that is no constant.
-pub(super) fn delay_ms(expression: &Expr, time: usize) -> Option<i64> {
+pub(in crate::sql) fn delay_ms(expression: &Expr, time: usize) -> Option<i64> {
     match expression {
         Expr::Column { index, .. } if *index == time => Some(0),
         Expr::Cast { input, .. } => delay_ms(input, time),

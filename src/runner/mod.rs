@@ -1,10 +1,14 @@
 //! Runs a whole Flink SQL script: the public door for the binary, the harness and programs.
 
+mod explain;
+mod sample;
+
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::job::{self, JobSummary, Report, RunOptions};
 use crate::sql::{self, Action, ScriptOptions, Statement};
+pub use explain::{explain, findings};
 
 /// What the jobs of a script came to, in script order.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +85,7 @@ fn carry_out(
     placed: impl Fn(Error) -> Error,
 ) -> Result<Option<JobSummary>> {
     let plan = match &statement.action {
-        Action::Explain(text) => return report.explain(text).map(|()| None),
+        Action::Explain(plan) => return report.explain(&explain(plan, &findings(statement, plan))).map(|()| None),
         Action::Answer(answer) => return report.answer(&answer.schema, &answer.rows).map(|()| None),
         Action::Insert(plan) | Action::Select { plan, .. } => plan,
     };
