@@ -25,7 +25,8 @@ pub(super) fn lints(spec: &StageSpec, inputs: &[Node]) -> Vec<String> {
     if let StageSpec::Join(join) = spec
         && join.keys[0].is_empty()
     {
-        let of = if join.windows.is_some() { " of a window" } else { "" };
+        let of = if join.windows().is_some() { " of a window" } else { "" };
+        let of = if join.compared_times().is_some() { " whose times fit" } else { of };
         found.push(format!("no column of the sides must be equal: one shard compares all pairs{of}; add L.k = R.k"));
     }
     found
