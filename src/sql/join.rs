@@ -136,7 +136,7 @@ impl Binder<'_> {
             }
             let place = place_of(table.relation.span());
             let right = self.table_with_joins(table)?;
-            tree = Tree::Join(Box::new(self.branch(JoinKind::Inner, [tree, right], place)));
+            tree = Tree::Join(Box::new(self.branch(JoinKind::Inner, [tree, right], (None, place))));
         }
         Ok(tree)
     }
@@ -189,8 +189,7 @@ impl Binder<'_> {
             JoinConstraint::On(ast) => conjuncts(self.condition(ast, &mut Context::new(&scope, "ON"))?),
             JoinConstraint::Using(names) => {
                 let names = names.iter().map(single_name).collect::<Result<Vec<_>>>()?;
-                let branch = self.using(kind, [left, right], &names, place)?;
-                return Ok(Tree::Join(Box::new(Branch { version, ..branch })));
+                return self.using(kind, [left, right], &names, (version, place));
             }
             JoinConstraint::Natural => {
                 return Err(
@@ -200,13 +199,19 @@ impl Binder<'_> {
             JoinConstraint::None if crossed => Vec::new(),
             _ => return Err(Error::script("this JOIN has no condition").help("write … JOIN t ON l.k = t.k AND …")),
         };
-        let mut branch = Branch { version, ..self.branch(kind, [left, right], place) };
+        let mut branch = self.branch(kind, [left, right], (version, place));
         conditions.into_iter().for_each(|condition| branch.attach(condition, false));
         Ok(Tree::Join(Box::new(branch)))
     }
 
     /// `USING (k, …)`: the columns are compared and stand once, first.
-    fn using(&mut self, kind: JoinKind, sides: [Tree; 2], names: &[&Ident], place: Option<Place>) -> Result<Branch> {
+    fn using(
+        &mut self,
+        kind: JoinKind,
+        sides: [Tree; 2],
+        names: &[&Ident],
+        version: (Option<ColumnId>, Option<Place>),
+    ) -> Result<Tree> {
         if kind == JoinKind::Full {
             return Err(Error::unsupported("a FULL JOIN with USING")
                 .help("write ON l.k = r.k, and COALESCE(l.k, r.k) in SELECT"));
@@ -215,7 +220,7 @@ impl Binder<'_> {
         for name in names {
             pairs.push([sides[0].scope().find(name)?, sides[1].scope().find(name)?]);
         }
-        let mut branch = self.branch(kind, sides, place);
+        let mut branch = self.branch(kind, sides, version);
         let width = branch.columns[0].len();
         let above = |side: usize, id: ColumnId| {
             let at = branch.columns[side].iter().position(|(_, below)| *below == id);
@@ -233,25 +238,32 @@ impl Binder<'_> {
             let condition = resolve::binary("=", self.arena.expr(left), self.arena.expr(right))?;
             branch.attach(condition, false);
         }
-        Ok(branch)
+        Ok(Tree::Join(Box::new(branch)))
     }
 
-    /// A join without conditions. The columns of a side that may be padded become others, which may be NULL.
-    pub(super) fn branch(&mut self, kind: JoinKind, sides: [Tree; 2], place: Option<Place>) -> Branch {
+    /// A join without conditions. The columns of a side that may be padded become others, which may be NULL; so do those
+    /// of versions, whose event time is none above.
+    pub(super) fn branch(
+        &mut self,
+        kind: JoinKind,
+        sides: [Tree; 2],
+        (version, place): (Option<ColumnId>, Option<Place>),
+    ) -> Branch {
         let mut scope = Scope::default();
         let mut columns = [Vec::new(), Vec::new()];
         for (side, tree) in sides.iter().enumerate() {
             for named in &tree.scope().columns {
                 let mut above = named.id;
-                if kind.pads(side) {
-                    let data_type = self.arena.columns[named.id].data_type.kind.clone().nullable();
+                if kind.pads(side) || (side == 1 && version.is_some()) {
+                    let mut data_type = self.arena.columns[named.id].data_type.clone();
+                    data_type.nullable |= kind.pads(side);
                     above = self.arena.add(self.arena.columns[named.id].name.clone(), data_type, false);
                 }
                 columns[side].push((above, named.id));
                 scope.columns.push(Named { id: above, ..named.clone() });
             }
         }
-        Branch { kind, sides, columns, conditions: Vec::new(), scope, version: None, place }
+        Branch { kind, sides, columns, conditions: Vec::new(), scope, version, place }
     }
 
     /// The relation that a tree is, when all conditions are in it.

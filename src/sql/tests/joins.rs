@@ -158,6 +158,10 @@ fn versions_come_from_a_primary_key_or_a_view_of_last_rows() {
         "{VERSIONED}SELECT b.v, b.rn FROM src a JOIN latest FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k WHERE b.v > 1"
     ));
     assert!(matches!(view.times, JoinTimes::Versions(Versions { in_order: true, .. })));
+    let first = "CREATE VIEW first AS SELECT k, v, ts FROM \
+                 (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS rn FROM src) WHERE rn = 1;";
+    let first = join(&format!("{first}SELECT b.v FROM src a JOIN first FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k"));
+    assert!(matches!(first.times, JoinTimes::Versions(Versions { in_order: false, .. })));
 }
 
 #[test]
