@@ -204,3 +204,24 @@ fn what_is_no_temporal_join_of_flinks_is_refused() {
         assert!(error.message().contains(message), "{view}: {}", error.message());
     }
 }
+
+#[test]
+fn explain_says_how_long_rows_wait_for_others() {
+    let near =
+        "SELECT a.k FROM src a LEFT JOIN src b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '1' SECOND AND b.ts";
+    let versions =
+        format!("{VERSIONED}SELECT a.k, b.v FROM src a JOIN latest FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k");
+    let cases = [
+        (near, "IntervalJoin (LEFT OUTER)"),
+        (near, "times: ts between ts - 1 s and ts"),
+        (near, "watermark handed on: 1 s behind"),
+        (near, "the watermark is 1 s past their time, of the right side until it passes their time"),
+        (versions.as_str(), "TemporalJoin (INNER)"),
+        (versions.as_str(), "versions: of each key the last with ts up to ts"),
+        (versions.as_str(), "when the watermark reaches its time"),
+    ];
+    for (query, line) in cases {
+        let text = explain(&plan_of(query)).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+}
