@@ -28,7 +28,7 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use group::GroupAggregateSpec;
-pub use join::{JoinKind, JoinSpec};
+pub use join::{IntervalBounds, JoinKind, JoinSpec, JoinTimes, Versions};
 pub use nexmark::{Entity, NexmarkSpec};
 pub use over::{Frame, OverCall, OverFunction, OverSpec};
 pub use rank::{RankSpec, SortKey};

@@ -84,7 +84,7 @@ impl<F: Dataflow> Shard<F> {
             id: endpoint.shard(),
             flow,
             start,
-            sequencer: Sequencer::new(&progress, start),
+            sequencer: Sequencer::new(&progress, start).with_delays(layout.delay_max()),
             reader: Reader::new(progress.clone()),
             inbox: (0..layout.ports()).map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect(),
             reached: vec![Watermark::MIN; layout.stages()],
@@ -153,7 +153,7 @@ impl<F: Dataflow> Shard<F> {
             }
             self.reader.pass(step.split, step.block);
             for stage in (0..self.layout.stages()).filter(|&stage| self.layout.reaches(step.split, stage)) {
-                let feeds = |split| self.layout.reaches(split, stage);
+                let feeds = |split| self.layout.delay(split, stage);
                 self.reached[stage] = self.sequencer.watermark_after(self.reached[stage], feeds);
             }
             self.due.push_back(Due { step, inputs, watermarks: self.reached.clone() });
@@ -166,7 +166,7 @@ impl<F: Dataflow> Shard<F> {
     fn inputs_of(&self, step: &Step) -> Vec<InputWatermark> {
         let input = |stage: usize| {
             let (reached, start) = (self.reached[stage], self.start.emitted(step.start));
-            let other = |split| split != step.split && self.layout.reaches(split, stage);
+            let other = |split| self.layout.delay(split, stage).filter(|_| split != step.split);
             InputWatermark { others: self.sequencer.lowest(reached, other), reached, start }
         };
         (0..self.layout.stages()).map(input).collect()

@@ -1,20 +1,21 @@
 //! Calls of aggregate functions: their arguments, their clauses and what they fix.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Float64Type, Schema};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::Float64Type;
 use sqlparser::ast::{
     DuplicateTreatment, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
     NullTreatment,
 };
 
 use super::binder::{Binder, Context, located};
+use super::constant::value_of;
 use super::function::plain_argument;
 use super::lint::{Lint, Rule};
 use super::logical::Call;
 use super::text::place_of;
 use crate::aggregate::{self, AggregateKind, Setting};
 use crate::error::{Error, Place, Result};
-use crate::expr::{EvalContext, Expr, Scalar, resolve};
+use crate::expr::{Expr, Scalar, resolve};
 use crate::types::Type;
 use sqlparser::ast::Spanned;
 
@@ -254,11 +255,7 @@ fn constant(name: &str, expr: &Expr, kind: Type) -> Result<ArrayRef> {
     if reads {
         return Err(not_constant(name, expr));
     }
-    let options = RecordBatchOptions::new().with_row_count(Some(1));
-    let row = RecordBatch::try_new_with_options(Schema::empty().into(), Vec::new(), &options)
-        .map_err(|error| Error::internal(format!("a row without columns: {error}")))?;
-    let context = EvalContext { time_zone: "UTC".to_string(), now_ms: 0 };
-    resolve::cast(expr.clone(), kind.nullable(), false)?.eval(&row, &context)
+    value_of(&resolve::cast(expr.clone(), kind.nullable(), false)?)
 }
 
 fn not_constant(name: &str, expr: &Expr) -> Error {

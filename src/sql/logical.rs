@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::catalog::Table;
 use super::conditions::Equality;
+use super::near::Near;
 use super::rank::Rank;
 use super::updating::Lacks;
 use crate::aggregate::{AggregateKind, Setting};
@@ -140,8 +141,7 @@ pub(super) enum Rel {
 pub(super) struct Join {
     pub kind: JoinKind,
     pub inputs: [Rel; 2],
-    /// The windows of a window join, by side; `None`: a regular join.
-    pub windows: Option<[WindowId; 2]>,
+    pub times: Times,
     /// What rows must agree in, besides their windows.
     pub keys: Vec<Equality>,
     /// Over columns below.
@@ -149,6 +149,19 @@ pub(super) struct Join {
     /// By side the visible columns above and what they are below: the same, but where a row may lack a partner.
     pub columns: [Vec<(ColumnId, ColumnId)>; 2],
     pub place: Option<Place>,
+}
+
+/// How times decide whether rows of a join may meet; see [`crate::plan::JoinTimes`].
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Times {
+    Unbounded,
+    /// By side the windows of the rows.
+    Windows([WindowId; 2]),
+    Interval(Near),
+    Versions {
+        columns: [ColumnId; 2],
+        in_order: bool,
+    },
 }
 
 impl Join {

@@ -7,7 +7,7 @@ use sqlparser::ast::{Expr as Ast, Function, FunctionArguments, OrderByExpr, Orde
 
 use super::binder::{Binder, Context, located};
 use super::lint::{Lint, Rule};
-use super::logical::{Arena, ColumnId, Rel, Role, WindowId, columns_of};
+use super::logical::{Arena, ColumnId, Rel, Role, Times, WindowId, columns_of};
 use super::query::Relation;
 use super::scope::Scope;
 use super::text::place_of;
@@ -369,7 +369,12 @@ impl Arena {
                 .position(|id| *id == time)
                 .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
             Rel::Expand { input, .. } => self.is_past(input, time),
-            Rel::Join(_) => !of_window,
+            Rel::Join(join) => match (join.times, join.below(time, self)) {
+                (Times::Interval(_) | Times::Versions { .. }, Some((side, below))) => {
+                    self.is_past(&join.inputs[side], below)
+                }
+                _ => !of_window,
+            },
             // Rows that it takes behind the watermark say so.
             Rel::Over(over) => self.is_past(&over.input, time),
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),

@@ -54,6 +54,7 @@ use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
 pub use late::{Late, LateRow, Missed, Misses};
+pub use rows::null_time;
 pub use zone::Scale;
 
 /// Result rows.

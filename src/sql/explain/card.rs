@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use super::join::{compared_times, join_name, joined};
 use super::keeps::keeps;
 use super::words::{column, duration, emits, paragraph, slices, source, watermark_rule, windows};
 use crate::expr::eval::{Function, Time};
 use crate::expr::{Expr, Scalar};
-use crate::plan::{Config, Node, Pipeline, ScanSpec, StageSpec, WatermarkSpec, WindowSpec};
+use crate::plan::{Config, JoinTimes, Node, Pipeline, ScanSpec, StageSpec, WatermarkSpec, WindowSpec};
 use crate::types::{Schema, Type};
 
 /// Of what stands before the colonless words of a line: two spaces, the longest name, two spaces.
@@ -48,8 +49,7 @@ pub(super) fn title(spec: &StageSpec) -> &'static str {
         StageSpec::SessionRows(_) => "SessionRows",
         StageSpec::KeepFirst(_) => "Deduplicate",
         StageSpec::Group(_) => "GroupAggregate",
-        StageSpec::Join(spec) if spec.windows.is_some() => "WindowJoin",
-        StageSpec::Join(_) => "Join",
+        StageSpec::Join(spec) => join_name(spec),
     }
 }
 
@@ -97,7 +97,7 @@ fn cut(spec: &StageSpec) -> String {
         StageSpec::Emitting(spec) => zoned(&spec.aggregate.window, &spec.aggregate.input, &spec.aggregate.zone),
         StageSpec::Rank(spec) => zoned(&spec.window, &spec.input, &spec.zone),
         StageSpec::SessionRows(spec) => zoned(&spec.window, &spec.input, &spec.zone),
-        StageSpec::Join(spec) => match &spec.windows {
+        StageSpec::Join(spec) => match spec.windows() {
             Some(windows) => zoned(&windows[0], &spec.inputs[0], &spec.zone),
             None => "none".to_string(),
         },
@@ -119,7 +119,8 @@ fn time(spec: &StageSpec) -> Option<String> {
         StageSpec::Over(spec) => (&spec.input, spec.time),
         StageSpec::SessionRows(spec) => (&spec.input, spec.time),
         StageSpec::KeepFirst(spec) => (&spec.input, spec.time),
-        StageSpec::Rank(_) | StageSpec::Group(_) | StageSpec::Join(_) => return None,
+        StageSpec::Join(spec) => return compared_times(spec),
+        StageSpec::Rank(_) | StageSpec::Group(_) => return None,
     };
     let field = input.fields.get(time)?;
     Some(format!("{}, {}", field.name, field.data_type.kind))
@@ -136,7 +137,7 @@ fn scans(node: &Node) -> Vec<&ScanSpec> {
 fn watermark(spec: &StageSpec, scans: &[&ScanSpec], config: &Config) -> String {
     let waits = match spec {
         StageSpec::Group(_) => false,
-        StageSpec::Join(spec) => spec.windows.is_some(),
+        StageSpec::Join(spec) => !matches!(spec.times, JoinTimes::Unbounded),
         _ => true,
     };
     if !waits {
@@ -197,10 +198,7 @@ fn gives(spec: &StageSpec, inputs: &[Node]) -> String {
         }
         StageSpec::Over(_) => "each row once (append), when the watermark reaches its time".to_string(),
         StageSpec::KeepFirst(_) => "one row for each key (append), when the watermark reaches its time".to_string(),
-        StageSpec::Join(spec) => match spec.windows {
-            Some(_) => "rows once (append), when the watermark passes the end of their window".to_string(),
-            None => "each pair at once (append)".to_string(),
-        },
+        StageSpec::Join(spec) => joined(spec),
         StageSpec::Group(group) => {
             let key = match group.keys.is_empty() {
                 true => "one row that changes".to_string(),

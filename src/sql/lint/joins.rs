@@ -28,7 +28,8 @@ impl Lacks {
             }
             Lacks::Windows => {
                 "join rows that carry windows, from window functions or their aggregates, and compare window_start \
-                 and window_end"
+                 and window_end; or bound the event time of one side by that of the other: l.ts BETWEEN r.ts - INTERVAL \
+                 '1' MINUTE AND r.ts"
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::error::Place;
 use crate::plan::{Node, WindowSpec};
 use crate::sql::explain::{delay_ms, duration};
 use crate::sql::function::function_name;
-use crate::sql::logical::{Aggregate, Arena, GroupAggregate, Join, Rel, Window};
+use crate::sql::logical::{Aggregate, Arena, GroupAggregate, Join, Rel, Times, Window};
 use crate::sql::text::place_of;
 use crate::sql::updating::Lacks;
 
@@ -138,7 +138,11 @@ fn of_join(join: &Join) -> Option<Lint> {
     if !join.keys.is_empty() {
         return None;
     }
-    let of = if join.windows.is_some() { " of a window" } else { "" };
+    let of = match join.times {
+        Times::Windows(_) => " of a window",
+        Times::Interval(_) | Times::Versions { .. } => " whose times fit",
+        Times::Unbounded => "",
+    };
     let message = format!("no column of the sides must be equal: one shard compares all pairs{of}");
     Some(Lint::new(Rule::JoinWithoutKey, join.place.clone(), message, "compare a key of both sides: l.k = r.k"))
 }

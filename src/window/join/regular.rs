@@ -2,12 +2,13 @@
 
 use std::mem::take;
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::compute::{concat_batches, interleave};
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
 
 use super::super::{Emit, Emitted, WindowOperator};
 use super::keys::Keys;
 use super::pairs::{CANDIDATES_MAX, Candidates, Pairs};
+use super::stored::Stored;
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
@@ -28,14 +29,10 @@ pub(super) struct RegularJoin {
     fresh: [(Vec<RecordBatch>, Vec<KeyHash>); 2],
 }
 
-/// All rows of a side, by number in the order in which they came.
+/// All rows of a side.
 #[derive(Default)]
 struct Side {
-    batches: Vec<RecordBatch>,
-    /// The number of the first row of each batch.
-    firsts: Vec<u32>,
-    rows: u32,
-    bytes: usize,
+    stored: Stored,
     /// By group, those that may have a partner.
     of_group: Vec<Vec<u32>>,
     /// By row, of the left side of a semi join: it was given.
@@ -43,17 +40,12 @@ struct Side {
 }
 
 impl Side {
-    fn of(&self, group: u32) -> &[u32] {
-        self.of_group.get(group as usize).map_or(&[], Vec::as_slice)
+    fn bytes(&self) -> usize {
+        self.stored.bytes() + self.stored.rows() as usize * size_of::<u32>()
     }
 
-    fn gather(&self, column: usize, wanted: &[u32]) -> Result<ArrayRef> {
-        let columns: Vec<&dyn Array> = self.batches.iter().map(|batch| batch.column(column).as_ref()).collect();
-        let place = |&row: &u32| {
-            let batch = self.firsts.partition_point(|&first| first <= row) - 1;
-            (batch, (row - self.firsts[batch]) as usize)
-        };
-        Ok(interleave(&columns, &wanted.iter().map(place).collect::<Vec<_>>())?)
+    fn of(&self, group: u32) -> &[u32] {
+        self.of_group.get(group as usize).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -75,17 +67,9 @@ impl RegularJoin {
         let mut groups = Vec::new();
         let valid = self.keys.groups(side, &rows, &hashes, (&mut self.index, &mut groups))?;
         let mine = &mut self.sides[side];
-        let (start, count) = (mine.rows, rows.num_rows() as u32);
-        let Some(end) = start.checked_add(count).filter(|&end| end < u32::MAX) else {
-            return Err(Error::data("a side of a join without windows has more than four thousand million rows")
-                .help("join windows of the two sides: compare window_start and window_end too"));
-        };
-        mine.bytes += rows.get_array_memory_size() + groups.len() * size_of::<u32>();
-        mine.batches.push(rows);
-        mine.firsts.push(start);
-        mine.rows = end;
+        let start = mine.stored.push(rows)?;
         if side == 0 && self.kind == JoinKind::Semi {
-            mine.given.resize(end as usize, false);
+            mine.given.resize(mine.stored.rows() as usize, false);
         }
         mine.of_group.resize_with(self.index.len().max(mine.of_group.len()), Vec::new);
         let may_meet = |row: usize| valid.as_ref().is_none_or(|valid| valid.is_valid(row));
@@ -135,7 +119,7 @@ impl RegularJoin {
         }
         let sides = &mut self.sides;
         let Candidates { left, right } = take(candidates);
-        let hold = self.pairs.hold(&left, &right, &|side, column, rows| sides[side].gather(column, rows))?;
+        let hold = self.pairs.hold(&left, &right, &|side, column, rows| sides[side].stored.gather(column, rows))?;
         let mut kept = Candidates::default();
         for (at, (&left, &right)) in left.iter().zip(&right).enumerate() {
             if !hold.as_ref().is_none_or(|hold| hold.value(at)) {
@@ -151,7 +135,7 @@ impl RegularJoin {
         if kept.len() == 0 {
             return Ok(());
         }
-        let rows = self.pairs.rows(&kept, &|side, column, rows| sides[side].gather(column, rows))?;
+        let rows = self.pairs.rows(&kept, &|side, column, rows| sides[side].stored.gather(column, rows))?;
         emit(Emitted::at(rows, side as i64))
     }
 }
@@ -178,6 +162,6 @@ impl WindowOperator for RegularJoin {
         0
     }
     fn state_bytes(&self) -> u64 {
-        (self.index.bytes() + self.sides.iter().map(|side| side.bytes).sum::<usize>()) as u64
+        (self.index.bytes() + self.sides.iter().map(Side::bytes).sum::<usize>()) as u64
     }
 }

@@ -6,7 +6,9 @@ mod windows;
 use super::bytes::{Bytes, accumulator, key, over_call, row};
 use super::card::{stages, title};
 use super::words::source;
-use crate::plan::{Frame, JobPlan, JoinSpec, KeepFirstSpec, Node, OverSpec, RankSpec, SessionRowsSpec, StageSpec};
+use crate::plan::{
+    Frame, JobPlan, JoinSpec, JoinTimes, KeepFirstSpec, Node, OverSpec, RankSpec, SessionRowsSpec, StageSpec,
+};
 use crate::plan::{WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 pub use origin::{Look, look_at_times};
@@ -178,13 +180,21 @@ fn keep_first(spec: &KeepFirstSpec, input: &Node) -> Vec<Part> {
 }
 
 fn join(spec: &JoinSpec, inputs: &[Node]) -> Vec<Part> {
-    let sides = inputs.iter().zip(&spec.inputs).zip(["left side", "right side"]);
-    sides.map(|((input, schema), name)| (Some(name), side(spec, input, schema))).collect()
+    let sides = inputs.iter().enumerate().zip(["left side", "right side"]);
+    sides.map(|((side, input), name)| (Some(name), side_of(spec, side, input))).collect()
 }
 
-fn side(spec: &JoinSpec, input: &Node, schema: &Schema) -> Result<Amount, String> {
-    if spec.windows.is_none() {
-        return Ok(Amount::new(Counted::Rows, rows_below(input, false)?, row(schema)));
+fn side_of(spec: &JoinSpec, side: usize, input: &Node) -> Result<Amount, String> {
+    let schema = &spec.inputs[side];
+    match &spec.times {
+        JoinTimes::Unbounded => return Ok(Amount::new(Counted::Rows, rows_below(input, false)?, row(schema))),
+        // A row waits for partners of the highest time that it may meet.
+        JoinTimes::Interval(bounds) => {
+            return rows_of(bounds.reach(side).1.max(0).saturating_add(delay_below(input)), 1, input, schema);
+        }
+        JoinTimes::Versions(_) if side == 0 => return rows_of(delay_below(input), 1, input, schema),
+        JoinTimes::Versions(_) => return rows_of_key(&spec.keys[side], 1, input, schema),
+        JoinTimes::Windows(_) => {}
     }
     match cut_below(input) {
         Some(Cut { window, waits: false }) => {
