@@ -23,6 +23,7 @@ pub struct EventBatch {
     pub rows: RecordBatch,
     /// One hash a row, of its key columns; empty for an operator without keys.
     pub hashes: Vec<KeyHash>,
-    /// Ascending by row; watermarks ascend too.
+    /// Ascending by row; watermarks ascend too. For an operator that asks for every watermark, those too that moved on
+    /// with rows that are not here: a row may have several marks then, and the last of them stand behind the last row.
     pub marks: Vec<Mark>,
 }

@@ -13,6 +13,17 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// A number of bytes for people: 1.5 KiB.
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
+    let unit = (0..UNITS.len() - 1).find(|&unit| bytes >> (10 * (unit + 1)) == 0).unwrap_or(UNITS.len() - 1);
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{:.1} {}", bytes as f64 / f64::powi(1024.0, unit as i32), UNITS[unit])
+    }
+}
+
 /// An integer in decimal digits.
 #[inline]
 pub(crate) fn integer(out: &mut Vec<u8>, value: i64) {

@@ -93,7 +93,7 @@ pub(super) fn run(mut graph: Graph, settings: &Settings, watcher: &Watcher<'_>) 
         flows.push(move || Ok(Flow { shard, groups, splits, instance, clock, teller, read, outcome }));
     }
     let branches = splits.iter().map(|(branch, _)| *branch).collect();
-    let layout = Arc::new(Layout::new(&found, graph.stages.len(), graph.branches.len(), branches));
+    let layout = Arc::new(Layout::new(&found, &vec![0; graph.stages.len()], graph.branches.len(), branches));
     let extents = asked.iter().map(|(extent, ..)| *extent).collect();
     let start = WatermarkStart::DataStream;
     let course = Course { layout, extents, start, order, place: None, cut_every: None };

@@ -33,7 +33,7 @@ struct Cli {
 enum Command {
     /// Run a script: its INSERTs write files, the rows of its SELECTs go to stdout
     Run(run::RunArgs),
-    /// Print the plan of each statement of a script, without running it
+    /// Print the plan of each statement of a script, the state it may need and what is hardly meant, without running it
     Explain(ScriptArgs),
     /// Take statements as they are typed, or from a file, and keep tables and settings between them
     Sql(shell::ShellArgs),

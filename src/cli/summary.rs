@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use transom::job::JobSummary;
-use transom::numbers::grouped as count;
+use transom::numbers::{bytes, grouped as count};
 use unicode_width::UnicodeWidthStr;
 
 /// A block of aligned lines.
@@ -122,16 +122,6 @@ pub fn duration(time: Duration) -> String {
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
         s if s < 60.0 => format!("{s:.2} s"),
         s => format!("{} min {:.0} s", (s / 60.0).floor(), s % 60.0),
-    }
-}
-
-pub fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
-    let unit = (0..UNITS.len() - 1).find(|&unit| bytes >> (10 * (unit + 1)) == 0).unwrap_or(UNITS.len() - 1);
-    if unit == 0 {
-        format!("{bytes} B")
-    } else {
-        format!("{:.1} {}", bytes as f64 / f64::powi(1024.0, unit as i32), UNITS[unit])
     }
 }
 

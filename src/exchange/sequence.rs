@@ -85,6 +85,8 @@ pub struct Sequencer {
     turned: Turned,
     /// The last cut.
     cut: u64,
+    /// No watermark is put back further on its way to a stage.
+    delay_max_ms: i64,
 }
 
 /// What the last block did to its split.
@@ -117,6 +119,7 @@ impl Sequencer {
             idle: vec![false; splits],
             turned: Turned::default(),
             cut: 0,
+            delay_max_ms: 0,
         }
     }
 
@@ -156,6 +159,11 @@ impl Sequencer {
             self.cut = asked;
             asked
         })
+    }
+
+    /// `delay_max_ms`: no watermark is put back further on its way to a stage.
+    pub fn with_delays(self, delay_max_ms: i64) -> Self {
+        Sequencer { delay_max_ms, ..self }
     }
 
     /// The block whose turn it is; None when all blocks have had theirs, and while it is not known yet.
@@ -225,42 +233,48 @@ impl Sequencer {
         self.next_block[split]
     }
 
-    /// The lowest watermark that holds a stage back, of the splits for which `feeds` holds; MAX where none does.
-    /// `reached`: that of the stage. Splits do not count that have ended or are idle, nor those that were idle and are
-    /// still behind the stage: they catch up with it first.
-    pub fn lowest(&self, reached: Watermark, feeds: impl Fn(usize) -> bool) -> Watermark {
+    /// The lowest watermark that holds a stage back, of the splits for which `feeds` says how many milliseconds it is
+    /// put back on its way; MAX where none does. `reached`: that of the stage. Splits do not count that have ended or
+    /// are idle, nor those that were idle and are still behind the stage: they catch up with it first.
+    pub fn lowest(&self, reached: Watermark, feeds: impl Fn(usize) -> Option<i64>) -> Watermark {
         self.holding(reached, feeds).unwrap_or(Watermark::MAX)
     }
 
-    fn holding(&self, reached: Watermark, feeds: impl Fn(usize) -> bool) -> Option<Watermark> {
-        let holds = |&(watermark, split): &(i64, usize)| {
-            feeds(split) && !self.idle[split] && self.start.emitted(Watermark(watermark)) >= reached
-        };
-        let &(watermark, _) = self.turns.iter().find(|&turn| holds(turn))?;
-        Some(self.start.emitted(Watermark(watermark)))
+    fn holding(&self, reached: Watermark, feeds: impl Fn(usize) -> Option<i64>) -> Option<Watermark> {
+        let mut lowest: Option<Watermark> = None;
+        for &(watermark, split) in &self.turns {
+            let own = self.start.emitted(Watermark(watermark));
+            if lowest.is_some_and(|lowest| own.put_back(self.delay_max_ms) >= lowest) {
+                break;
+            }
+            let arriving = feeds(split).filter(|_| !self.idle[split]).map(|delay| own.put_back(delay));
+            let holds = arriving.filter(|own| *own >= reached);
+            lowest = lowest.into_iter().chain(holds).min();
+        }
+        lowest
     }
 
     /// The watermark of a stage after the last block, moved as Flink moves that of an operator with several inputs.
-    /// `feeds`: whether a split reaches the stage, as that of the last block does; `reached`: its watermark before. It
+    /// `feeds`: as for [`Sequencer::lowest`], and the split of the last block does; `reached`: its watermark before. It
     /// never goes back.
-    pub fn watermark_after(&self, reached: Watermark, feeds: impl Fn(usize) -> bool) -> Watermark {
+    pub fn watermark_after(&self, reached: Watermark, feeds: impl Fn(usize) -> Option<i64>) -> Watermark {
         let Turned { split, moved, fell_idle } = self.turned;
-        let emitted = |split: usize| self.start.emitted(Watermark(self.peaks[split].first));
-        let held_back = fell_idle && emitted(split) == reached;
+        let emitted = |split: usize, delay: i64| self.start.emitted(Watermark(self.peaks[split].first)).put_back(delay);
+        let held_back = fell_idle && emitted(split, feeds(split).unwrap_or(0)) == reached;
         if !(moved || held_back || !self.is_active(split)) {
             return reached;
         }
         if let Some(lowest) = self.holding(reached, &feeds) {
             return lowest;
         }
-        let inputs = || (0..self.peaks.len()).filter(|&split| feeds(split));
+        let inputs = || (0..self.peaks.len()).filter_map(|split| Some((split, feeds(split)?)));
         // An input that has ended counts like one with the highest watermark there is.
-        if inputs().any(|split| !self.is_active(split)) {
+        if inputs().any(|(split, _)| !self.is_active(split)) {
             return Watermark::MAX;
         }
         // When the last one becomes idle, what the others had emitted counts.
-        let all_idle = held_back && inputs().all(|split| self.idle[split]);
-        if all_idle { inputs().map(emitted).max().unwrap_or(reached) } else { reached }
+        let all_idle = held_back && inputs().all(|(split, _)| self.idle[split]);
+        if all_idle { inputs().map(|(split, delay)| emitted(split, delay)).max().unwrap_or(reached) } else { reached }
     }
 
     /// Splits with blocks still to come, the one whose turn it is first, then by watermark.
@@ -287,7 +301,21 @@ mod tests {
         let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql);
         let order: Vec<_> = std::iter::from_fn(|| sequencer.advance(&progress)).map(|s| (s.split, s.block)).collect();
         assert_eq!(order, [(0, 0), (1, 0), (1, 1), (0, 1)]);
-        assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MAX);
+        assert_eq!(sequencer.lowest(Watermark::MIN, |_| Some(0)), Watermark::MAX);
+    }
+
+    #[test]
+    fn a_watermark_that_is_put_back_on_its_way_may_be_the_lowest() {
+        let progress = Progress::new(&[Extent::whole(2); 3], 1, 10, Order::LowestWatermark);
+        for (split, watermark) in [(0, 50), (1, 70), (2, 90)] {
+            progress.publish_watermark(split, 0, watermark);
+        }
+        let mut sequencer = Sequencer::new(&progress, WatermarkStart::Sql).with_delays(30);
+        while sequencer.advance(&progress).is_some() {}
+        let delays = |split: usize| Some([0, 30, 0][split]);
+        assert_eq!(sequencer.lowest(Watermark::MIN, delays), Watermark(40));
+        assert_eq!(sequencer.lowest(Watermark::MIN, |split| delays(split).filter(|_| split != 1)), Watermark(50));
+        assert_eq!(sequencer.watermark_after(Watermark(20), delays), Watermark(40));
     }
 
     #[test]
@@ -298,7 +326,7 @@ mod tests {
         assert_eq!(sequencer.current(&progress).unwrap().block, 0);
         progress.publish_watermark(0, 0, -7);
         assert_eq!(sequencer.advance(&progress).unwrap().start, Watermark::SQL_START);
-        assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MIN);
+        assert_eq!(sequencer.lowest(Watermark::MIN, |_| Some(0)), Watermark::MIN);
     }
 
     #[test]
@@ -366,6 +394,6 @@ mod tests {
             assert!(sequencer.advance(&progress).is_some());
         }
         assert_eq!(sequencer.current(&progress), None);
-        assert_eq!(sequencer.lowest(Watermark::MIN, |_| true), Watermark::MAX);
+        assert_eq!(sequencer.lowest(Watermark::MIN, |_| Some(0)), Watermark::MAX);
     }
 }

@@ -386,7 +386,7 @@ mod tests {
         let channel = Arc::new(Channel { extent: Mutex::new(extent), wake: Mutex::new(None) });
         let shards = 3;
         let ports = [Port { stage: 0, from: Producer::Branch(0) }];
-        let layout = Arc::new(Layout::new(&ports, 1, 1, vec![0]));
+        let layout = Arc::new(Layout::new(&ports, &[0], 1, vec![0]));
         let events = Events::new();
         let flow = |_| {
             let (channel, teller) = (channel.clone(), events.teller());

@@ -9,6 +9,7 @@ mod overlap;
 mod quarantine;
 mod restore;
 mod summary;
+mod units;
 mod warnings;
 
 use std::collections::BTreeSet;
@@ -43,6 +44,7 @@ pub use overlap::Claims;
 use quarantine::Quarantine;
 pub use restore::Checkpoint;
 pub use summary::JobSummary;
+pub use units::wrong_unit;
 use warnings::Ended;
 
 /// How a job runs; none of it changes the answer.

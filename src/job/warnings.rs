@@ -1,8 +1,7 @@
 //! What a job says at its end of data and results that are no error, but hardly what was meant.
 
-use jiff::Timestamp;
-
 use super::Running;
+use super::units::{time, wrong_unit};
 use crate::metrics::Totals;
 use crate::numbers::grouped as count;
 use crate::plan::{SinkSpec, WindowSpec};
@@ -11,9 +10,6 @@ use crate::shard::columns::program::{Branch, Program};
 use crate::shard::columns::scan::ScanContext;
 use crate::time::Watermark;
 
-/// The years 2000 to 2100 in seconds since 1970. Times of the same years in other units are in other ranges, so that
-/// a number says by its size in which unit it counts.
-const LIKELY_SECONDS: std::ops::Range<i64> = 946_684_800..4_102_444_800;
 /// A row is far ahead if it moves the watermark by so many windows; rows that are merely out of order do not.
 const FAR_AHEAD_WINDOWS: i64 = 10;
 /// Or by this long and two windows, where windows are long themselves.
@@ -56,13 +52,8 @@ impl Ended<'_> {
 
     fn wrong_unit(&self, index: usize, branch: &Branch) -> Option<String> {
         let (lowest, highest) = (self.findings.lowest_time(index)?, self.watermark_of(index));
-        let (unit, remedy) = unit_of(lowest, highest)?;
-        let (table, column) = (&branch.scan.table, time_column(branch));
-        Some(format!(
-            "the event times `{column}` of table {table} start at {}: they look like {unit} since 1970 that are read as \
-             milliseconds; {remedy}",
-            time(lowest)
-        ))
+        let (message, remedy) = wrong_unit(&branch.scan, lowest, highest)?;
+        Some(format!("{message}; {remedy}"))
     }
 
     fn still_watermark(&self, index: usize, branch: &Branch) -> Option<String> {
@@ -196,18 +187,6 @@ impl Ended<'_> {
     }
 }
 
-/// The unit, other than milliseconds, in which numbers of this size count the time since 1970, and how it is read.
-fn unit_of(lowest: i64, highest: i64) -> Option<(&'static str, &'static str)> {
-    let units = [
-        (1, "seconds", "TO_TIMESTAMP_LTZ(column, 0) reads seconds"),
-        (1_000_000, "microseconds", "TO_TIMESTAMP_LTZ(column / 1000, 3) reads microseconds"),
-        (1_000_000_000, "nanoseconds", "TO_TIMESTAMP_LTZ(column / 1000000, 3) reads nanoseconds"),
-    ];
-    let within = |factor: i64| [lowest, highest].iter().all(|time| LIKELY_SECONDS.contains(&(time / factor)));
-    let (_, unit, remedy) = units.into_iter().find(|&(factor, ..)| within(factor))?;
-    Some((unit, remedy))
-}
-
 fn window_of<'a>(program: &'a Program, branch: &Branch) -> Option<&'a WindowSpec> {
     let port = branch.ports().next()?;
     program.stages[program.ports[port].stage].spec.window()
@@ -227,14 +206,6 @@ fn window_ms(program: &Program, branch: &Branch) -> Option<i64> {
 fn time_column(branch: &Branch) -> &str {
     let time = branch.scan.watermark.as_ref().and_then(|watermark| branch.scan.schema.fields.get(watermark.time));
     time.map_or("", |field| field.name.as_str())
-}
-
-/// A time as far as calendars of four digits go.
-fn time(ms: i64) -> String {
-    match Timestamp::from_millisecond(ms) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S%.f").to_string(),
-        Err(_) => format!("{ms} ms since 1970"),
-    }
 }
 
 /// In the two largest units that it has.
@@ -258,15 +229,6 @@ fn plural(number: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_size_of_a_number_says_its_unit() {
-        let seconds = 1_714_564_801;
-        let unit = |factor: i64| unit_of(seconds * factor, (seconds + 86_400) * factor).map(|(unit, _)| unit);
-        assert_eq!([unit(1), unit(1_000)], [Some("seconds"), None]);
-        assert_eq!([unit(1_000_000), unit(1_000_000_000)], [Some("microseconds"), Some("nanoseconds")]);
-        assert_eq!([unit_of(0, 10_000), unit_of(seconds, seconds * 1_000)], [None, None]);
-    }
 
     #[test]
     fn times_and_durations_read_well() {

@@ -15,6 +15,7 @@ mod rows;
 mod stage;
 
 use crate::aggregate::AggregateCall;
+use crate::error::Place;
 use crate::expr::Expr;
 use crate::format::FormatSpec;
 pub use crate::options::{Checkpoints, Config, LateRows, Options, Quarantine};
@@ -27,7 +28,7 @@ pub use files::{
     STANDARD_STREAM,
 };
 pub use group::GroupAggregateSpec;
-pub use join::{JoinKind, JoinSpec};
+pub use join::{IntervalBounds, JoinKind, JoinSpec, JoinTimes, Versions};
 pub use nexmark::{Entity, NexmarkSpec};
 pub use over::{Frame, OverCall, OverFunction, OverSpec};
 pub use rank::{RankSpec, SortKey};
@@ -134,6 +135,8 @@ pub struct WatermarkSpec {
     pub expression: Expr,
     /// As in the script, for `explain` and the summary.
     pub text: String,
+    /// Where the script declares the time column.
+    pub place: Option<Place>,
     /// Index among [`ScanSpec::columns`] of the column that gets the watermark before each row, where that is asked
     /// for; its expression there is NULL.
     pub current: Option<usize>,

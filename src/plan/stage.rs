@@ -1,8 +1,8 @@
 //! Operators that keep state between rows. Each stands behind an exchange by key.
 
 use super::{
-    EmittingAggregateSpec, Frame, GroupAggregateSpec, JoinSpec, KeepFirstSpec, OverSpec, RankSpec, SessionRowsSpec,
-    WindowAggregateSpec, WindowSpec,
+    EmittingAggregateSpec, Frame, GroupAggregateSpec, JoinSpec, JoinTimes, KeepFirstSpec, OverSpec, RankSpec,
+    SessionRowsSpec, WindowAggregateSpec, WindowSpec,
 };
 use crate::types::Schema;
 
@@ -39,6 +39,8 @@ pub enum Lateness<'a> {
         /// The operator wants to know the watermark before every row, not only before those that may be late.
         every: bool,
     },
+    /// None, but what becomes of a row depends on all that the watermark was before it.
+    EveryWatermark,
     /// None.
     Never,
 }
@@ -54,8 +56,7 @@ impl StageSpec {
             StageSpec::SessionRows(_) => "SessionRows",
             StageSpec::KeepFirst(_) => "Deduplicate",
             StageSpec::Group(_) => "GroupAggregate",
-            StageSpec::Join(spec) if spec.windows.is_some() => "WindowJoin",
-            StageSpec::Join(_) => "Join",
+            StageSpec::Join(spec) => spec.times.name(),
         }
     }
 
@@ -113,10 +114,11 @@ impl StageSpec {
                 Lateness::Windows { window: &KeepFirstSpec::INSTANT, time: spec.time, zone: None, allowed_ms: 0 }
             }
             StageSpec::Group(_) => Lateness::Never,
-            StageSpec::Join(spec) => match (&spec.windows, spec.bounds(side)) {
-                (Some(windows), Some((_, end))) => {
+            StageSpec::Join(spec) => match (spec.windows(), spec.bounds(side), spec.compared_times()) {
+                (Some(windows), Some((_, end)), _) => {
                     Lateness::Windows { window: &windows[side], time: end, zone: spec.zone.as_deref(), allowed_ms: 0 }
                 }
+                (_, _, Some(_)) => Lateness::EveryWatermark,
                 _ => Lateness::Never,
             },
         }
@@ -140,7 +142,15 @@ impl StageSpec {
             StageSpec::SessionRows(spec) => Some(&spec.window),
             StageSpec::KeepFirst(_) => None,
             StageSpec::Group(_) => None,
-            StageSpec::Join(spec) => spec.windows.as_ref().map(|windows| &windows[0]),
+            StageSpec::Join(spec) => spec.windows().map(|windows| &windows[0]),
+        }
+    }
+
+    /// How far the watermark that it hands on stays behind its own, in milliseconds.
+    pub fn delay_ms(&self) -> i64 {
+        match self {
+            StageSpec::Join(JoinSpec { times: JoinTimes::Interval(bounds), .. }) => bounds.delay_ms(),
+            _ => 0,
         }
     }
 

@@ -94,7 +94,7 @@ impl<F: Dataflow> Shard<F> {
             flow,
             start,
             reader: Reader::new(progress.clone(), &sequencer),
-            sequencer,
+            sequencer: sequencer.with_delays(layout.delay_max()),
             inbox: (0..layout.ports()).map(|_| (0..shards).map(|_| VecDeque::new()).collect()).collect(),
             reached,
             due: VecDeque::new(),
@@ -165,7 +165,7 @@ impl<F: Dataflow> Shard<F> {
             }
             self.reader.pass(step.split, step.block);
             for stage in (0..self.layout.stages()).filter(|&stage| self.layout.reaches(step.split, stage)) {
-                let feeds = |split| self.layout.reaches(split, stage);
+                let feeds = |split| self.layout.delay(split, stage);
                 self.reached[stage] = self.sequencer.watermark_after(self.reached[stage], feeds);
             }
             let cut = self.sequencer.take_cut(&self.progress, &step).map(|number| {
@@ -182,7 +182,7 @@ impl<F: Dataflow> Shard<F> {
     fn inputs_of(&self, step: &Step) -> Vec<InputWatermark> {
         let input = |stage: usize| {
             let (reached, start) = (self.reached[stage], self.start.emitted(step.start));
-            let other = |split| split != step.split && self.layout.reaches(split, stage);
+            let other = |split| self.layout.delay(split, stage).filter(|_| split != step.split);
             InputWatermark { others: self.sequencer.lowest(reached, other), reached, start }
         };
         (0..self.layout.stages()).map(input).collect()

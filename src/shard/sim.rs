@@ -281,7 +281,7 @@ fn random_layout(world: &World, random: &mut Random) -> Layout {
     let port = |stage, from| Port { stage, from };
     let mut ports = vec![port(0, Producer::Branch(0)), port(0, Producer::Branch(1)), port(1, Producer::Stage(0))];
     ports.extend((0..random.below(3)).map(|_| port(1, Producer::Branch(0))));
-    Layout::new(&ports, 2, 2, world.splits.iter().map(|split| split.branch).collect())
+    Layout::new(&ports, &[0, 0], 2, world.splits.iter().map(|split| split.branch).collect())
 }
 
 /// Steps the shards in random order to their end.

@@ -1,19 +1,21 @@
 //! Calls of aggregate functions: their arguments, their clauses and what they fix.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Float64Type, Schema};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::Float64Type;
 use sqlparser::ast::{
     DuplicateTreatment, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
     NullTreatment,
 };
 
 use super::binder::{Binder, Context, located};
+use super::constant::value_of;
 use super::function::plain_argument;
+use super::lint::{Lint, Rule};
 use super::logical::Call;
 use super::text::place_of;
 use crate::aggregate::{self, AggregateKind, Setting};
-use crate::error::{Error, Result};
-use crate::expr::{EvalContext, Expr, Scalar, resolve};
+use crate::error::{Error, Place, Result};
+use crate::expr::{Expr, Scalar, resolve};
 use crate::types::Type;
 use sqlparser::ast::Spanned;
 
@@ -137,16 +139,16 @@ impl Binder<'_> {
                 .help("leave it out: values come in the order in which their rows arrive"));
         }
         if clauses.ordered {
-            self.warn_of_order(name);
+            self.note_order(name, place_of(function.span()));
         }
         Ok(clauses)
     }
 
     /// Flink takes an ORDER BY here and does not look at it.
-    pub(super) fn warn_of_order(&mut self, name: &str) {
-        let instead = if name == "ARRAY_AGG" { "; sort the result with ARRAY_SORT" } else { "" };
-        self.warnings
-            .push(format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival{instead}."));
+    pub(super) fn note_order(&mut self, name: &str, place: Option<Place>) {
+        let message = format!("the ORDER BY in {name} has no effect, as in Flink: values come by arrival");
+        let remedy = if name == "ARRAY_AGG" { "sort the result with ARRAY_SORT" } else { "leave it out" };
+        self.lints.push(Lint::new(Rule::OrderWithoutEffect, place, message, remedy));
     }
 }
 
@@ -253,11 +255,7 @@ fn constant(name: &str, expr: &Expr, kind: Type) -> Result<ArrayRef> {
     if reads {
         return Err(not_constant(name, expr));
     }
-    let options = RecordBatchOptions::new().with_row_count(Some(1));
-    let row = RecordBatch::try_new_with_options(Schema::empty().into(), Vec::new(), &options)
-        .map_err(|error| Error::internal(format!("a row without columns: {error}")))?;
-    let context = EvalContext { time_zone: "UTC".to_string(), now_ms: 0 };
-    resolve::cast(expr.clone(), kind.nullable(), false)?.eval(&row, &context)
+    value_of(&resolve::cast(expr.clone(), kind.nullable(), false)?)
 }
 
 fn not_constant(name: &str, expr: &Expr) -> Error {

@@ -10,6 +10,7 @@ use sqlparser::tokenizer::TokenWithSpan;
 use super::catalog::Catalog;
 use super::grouping::Grouping;
 use super::interval::{self, IntervalValue};
+use super::lint::Lint;
 use super::logical::{Arena, Call, ColumnId};
 use super::over::Overs;
 use super::query::CommonTable;
@@ -30,7 +31,8 @@ pub(super) struct Binder<'a> {
     pub tokens: &'a [TokenWithSpan],
     pub arena: Arena,
     pub common_tables: Vec<CommonTable>,
-    pub warnings: Vec<String>,
+    /// What only the syntax tells.
+    pub lints: Vec<Lint>,
     /// How many views, subqueries and common tables are being bound around this one.
     pub depth: usize,
     /// How many times the statement reads a table.
@@ -79,7 +81,7 @@ impl<'a> Binder<'a> {
             tokens: &[],
             arena: Arena::default(),
             common_tables: Vec::new(),
-            warnings: Vec::new(),
+            lints: Vec::new(),
             depth: 0,
             scans: 0,
         }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use sqlparser::ast::Query;
 
 use super::ddl::CreateTable;
+use super::lint::Unused;
 use super::text::place_of;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Place, Result, nearest};
 use crate::expr::Expr;
 use crate::plan::{DatagenSpec, FileMetadata, NexmarkSpec, Options, SinkConnector, SourceSpec};
 use crate::types::{DataType, Schema};
@@ -69,6 +70,8 @@ pub(super) struct TableWatermark {
     /// Over the table's columns.
     pub expression: Expr,
     pub text: String,
+    /// Of the time column.
+    pub place: Option<Place>,
 }
 
 #[derive(Debug, Clone)]
@@ -173,6 +176,11 @@ impl Table {
         };
         options.finish()?;
         Ok(sink)
+    }
+
+    /// An option that is accepted without effect.
+    pub(super) fn unused(&self, key: &str) -> Unused {
+        Unused { key: key.to_string(), table: self.name.clone(), place: self.options.place_of(key) }
     }
 
     fn connector(&self, options: &mut Options) -> Result<String> {

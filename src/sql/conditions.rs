@@ -2,7 +2,7 @@
 
 use super::logical::{ColumnId, columns_of};
 use crate::error::Result;
-use crate::expr::eval::{Compare, Function};
+use crate::expr::eval::{Compare, Function, Time};
 use crate::expr::{Expr, Scalar, resolve};
 
 /// An expression of the left side that must equal one of the right side.
@@ -46,10 +46,21 @@ impl Equality {
     }
 }
 
-/// What is combined with AND; TRUE is left out.
+/// What is combined with AND, or behind NOT with OR; TRUE is left out.
 pub(super) fn conjuncts(condition: Expr) -> Vec<Expr> {
     match condition {
         Expr::Call { function: Function::And, args, .. } => args.into_iter().flat_map(conjuncts).collect(),
+        Expr::Call { function: Function::Not, args, data_type } => match args.as_slice() {
+            [Expr::Call { function: Function::Or, args, .. }] => {
+                let not = |arg: &Expr| Expr::Call {
+                    function: Function::Not,
+                    data_type: arg.data_type().clone(),
+                    args: vec![arg.clone()],
+                };
+                args.iter().map(not).flat_map(conjuncts).collect()
+            }
+            _ => vec![Expr::Call { function: Function::Not, args, data_type }],
+        },
         Expr::Literal { value: Scalar::Boolean(true), .. } => Vec::new(),
         other => vec![other],
     }
@@ -76,6 +87,9 @@ pub(super) fn rejects_null(condition: &Expr, is_null: &dyn Fn(ColumnId) -> bool)
         match expr {
             Expr::Column { index, .. } => is_null(*index),
             Expr::Cast { input, .. } => column(input, is_null),
+            Expr::Call { function: Function::Time(Time::Shift { .. }), args, .. } => {
+                args.iter().any(|arg| column(arg, is_null))
+            }
             _ => false,
         }
     }
@@ -85,30 +99,4 @@ pub(super) fn rejects_null(condition: &Expr, is_null: &dyn Fn(ColumnId) -> bool)
         }
         _ => false,
     }
-}
-
-/// Whether comparisons bound the event time of one side by that of the other from both ends.
-pub(super) fn bounds_time(
-    conditions: &[Expr],
-    left: &dyn Fn(ColumnId) -> bool,
-    is_time: &dyn Fn(ColumnId) -> bool,
-) -> bool {
-    let mut found = [false; 2];
-    for condition in conditions.iter().cloned().flat_map(conjuncts) {
-        let Expr::Call { function: Function::Compare(compare), args, .. } = &condition else { continue };
-        let [a, b] = args.as_slice() else { continue };
-        let times = |expr: &Expr, side: bool| columns_of(expr).into_iter().any(|id| is_time(id) && left(id) == side);
-        let ascending = match () {
-            () if times(a, true) && times(b, false) => true,
-            () if times(a, false) && times(b, true) => false,
-            () => continue,
-        };
-        match compare {
-            Compare::Less | Compare::LessOrEqual => found[usize::from(ascending)] = true,
-            Compare::Greater | Compare::GreaterOrEqual => found[usize::from(!ascending)] = true,
-            Compare::Equal => found = [true; 2],
-            Compare::NotEqual => {}
-        }
-    }
-    found == [true; 2]
 }

@@ -415,9 +415,9 @@ pub(super) fn parser_error(error: ParserError, tokens: &[TokenWithSpan]) -> Erro
     };
     let error = match message.strip_prefix(UNSUPPORTED) {
         Some(what) => Error::unsupported(what),
-        // The parser has no temporal joins.
         None if message.ends_with("found: SYSTEM_TIME") => {
-            Error::unsupported("FOR SYSTEM_TIME AS OF (a temporal join)")
+            Error::script("FOR SYSTEM_TIME AS OF stands behind the name of a table or view")
+                .help("write JOIN r FOR SYSTEM_TIME AS OF l.ts AS r; name a subquery with CREATE VIEW")
         }
         None => Error::script(readable(message)),
     };

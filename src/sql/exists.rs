@@ -120,7 +120,8 @@ impl Binder<'_> {
             }
         }
         let kind = if membership.negated { JoinKind::Anti } else { JoinKind::Semi };
-        let mut branch = self.branch(kind, [Tree::Leaf(relation, Vec::new()), tree], place_of(membership.ast.span()));
+        let place = place_of(membership.ast.span());
+        let mut branch = self.branch(kind, [Tree::Leaf(relation, Vec::new()), tree], (None, place));
         branch.scope = scope;
         ties.into_iter().for_each(|tie| branch.attach(tie, false));
         self.assemble(Tree::Join(Box::new(branch)))

@@ -5,7 +5,8 @@ use sqlparser::ast::{Expr as Ast, Select, SelectItem, Spanned};
 use super::binder::{Binder, Context, located};
 use super::group_window::auxiliary;
 use super::grouping::{Grouping, Written, written};
-use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, rewrite};
+use super::lint;
+use super::logical::{Aggregate, Call, ColumnId, Rel, Role, Window, WindowId, columns_of, rewrite};
 use super::over::Overs;
 use super::query::{Relation, implied_name, item_parts, wildcard};
 use super::rank::RankCall;
@@ -128,6 +129,9 @@ impl Binder<'_> {
             None => self.grouped_window(&common, place.clone())?,
         };
         self.check_sets(&bound, &grouping, window).map_err(|error| error.at_place(place.clone()))?;
+        if window.is_none() {
+            self.note_time_keys(&written.exprs, &bound);
+        }
         let (mut keys, mut grouped, output) = self.group_columns(&bound, window);
         if grouping.sets.len() > 1 {
             rel = self.expand(rel, &mut grouping, &mut keys);
@@ -136,6 +140,13 @@ impl Binder<'_> {
         grouping.window = group_window;
         let parts = self.window_parts(&bound);
         Ok(Grouped { rel, window, output, parts, keys, grouped, grouping, place })
+    }
+
+    fn note_time_keys(&mut self, written: &[&Ast], bound: &[(Expr, Option<ColumnId>)]) {
+        let is_time = |id: ColumnId| self.arena.columns[id].rowtime;
+        let of_time = written.iter().zip(bound).filter(|(_, (expr, _))| columns_of(expr).into_iter().any(is_time));
+        let found: Vec<_> = of_time.filter_map(|(ast, _)| lint::of_time_key(ast, place_of(ast.span()))).collect();
+        self.lints.extend(found);
     }
 
     fn bind_groups(
@@ -220,9 +231,8 @@ impl Binder<'_> {
     ) -> Result<Rel> {
         match (window, output) {
             (Some(window), Some(output)) => {
-                self.warn_of_open_windows(window);
-                let changes = self.emit_changes(window).map_err(|error| error.at_place(place))?;
-                Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls, changes })))
+                let changes = self.emit_changes(window).map_err(|error| error.at_place(place.clone()))?;
+                Ok(Rel::Aggregate(Box::new(Aggregate { input, window, output, keys, set, calls, changes, place })))
             }
             _ => Ok(self.group_aggregate(input, keys, calls, (parts, place))),
         }
@@ -281,9 +291,8 @@ impl Binder<'_> {
             ));
         }
         if self.settings.allow_lateness {
-            let warning = "'table.exec.emit.allow-lateness' has no effect on window functions; \
-                 for later rows, delay the watermark: WATERMARK FOR ts AS ts - INTERVAL '20' SECOND.";
-            self.warnings.push(warning.to_string());
+            let remedy = "for later rows, delay the watermark: WATERMARK FOR ts AS ts - INTERVAL '20' SECOND";
+            self.note_lateness("window functions", remedy);
         }
         Ok(Some(id))
     }

@@ -1,13 +1,15 @@
 //! Legacy group windows: TUMBLE, HOP and SESSION in GROUP BY, and TUMBLE_START and the like above it.
 
-use sqlparser::ast::{Expr as Ast, Function, FunctionArgumentList, FunctionArguments};
+use sqlparser::ast::{Expr as Ast, Function, FunctionArgumentList, FunctionArguments, Spanned};
 
 use super::binder::{Binder, Context, located};
 use super::function::{function_name, plain_argument};
+use super::lint::{self, Lint, Rule};
 use super::logical::{ColumnId, Rel, Window, WindowId};
 use super::processing;
 use super::query::Relation;
 use super::scope::Scope;
+use super::text::place_of;
 use super::window::group_window_spec;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Scalar};
@@ -126,6 +128,8 @@ impl Binder<'_> {
         };
         self.check_group_time(&name, time, &input).map_err(|error| located(error, ast))?;
         let function = group_window_spec(&name, &sizes).map_err(|error| located(error, ast))?;
+        let place = place_of(ast.span());
+        self.lints.extend(lint::of_sizes(&name, &function, sizes.iter(), place.as_ref()));
         let time_type = match self.arena.columns[time].data_type.kind {
             Type::TimestampLtz(_) => Type::TimestampLtz(3).not_null(),
             _ => Type::Timestamp(3).not_null(),
@@ -145,6 +149,7 @@ impl Binder<'_> {
             partition: None,
             legacy: true,
             proctime,
+            place,
         });
         let rel = Rel::Window { input: Box::new(input.rel), window: id, time };
         Ok((GroupWindow { name, time: written, sizes, id }, Relation { rel, scope: input.scope }))
@@ -158,7 +163,13 @@ impl Binder<'_> {
         }
         let proctime = window.proctime;
         let is_session = matches!(window.function, WindowSpec::Session { .. });
-        let Some(emit) = self.settings.emit()? else { return Ok(None) };
+        let emit = self.settings.emit()?;
+        if emit.is_none_or(|emit| emit.late_ms == 0) && self.settings.allow_lateness {
+            let remedy = "with SET 'table.exec.emit.late-fire.enabled' = 'true' and a late-fire.delay of '0 ms' late \
+                          rows give results again";
+            self.note_lateness("a window in GROUP BY that does not fire late", remedy);
+        }
+        let Some(emit) = emit else { return Ok(None) };
         if is_session {
             return Err(Error::script("a SESSION in GROUP BY does not fire early or late, in Flink either")
                 .help("RESET 'table.exec.emit.early-fire.enabled' and 'table.exec.emit.late-fire.enabled'"));
@@ -166,12 +177,21 @@ impl Binder<'_> {
         if proctime {
             return Err(processing::unsupported("early firing"));
         }
-        if self.settings.emits_delayed() {
-            let warning = "'table.exec.emit.early-fire.delay' and '….late-fire.delay' go by the clock, which does not \
-                           pass while files are read: windows fire at their end only; '0 ms' fires at every row.";
-            self.warnings.push(warning.to_string());
+        if let Some(key) = self.settings.emits_delayed() {
+            let message = format!(
+                "'{key}' goes by the clock, which does not pass while files are read: windows fire at their end only"
+            );
+            let place = self.settings.place_of(&key);
+            self.lints.push(Lint::new(Rule::DelayWithoutEffect, place, message, "'0 ms' fires at every row"));
         }
         Ok(Some((emit, self.kind_column())))
+    }
+
+    /// Says that rows may not be late.
+    pub(super) fn note_lateness(&mut self, of: &str, remedy: &str) {
+        let key = "table.exec.emit.allow-lateness";
+        let message = format!("'{key}' has no effect on {of}");
+        self.lints.push(Lint::new(Rule::LatenessWithoutEffect, self.settings.place_of(key), message, remedy));
     }
 
     /// What TUMBLE_START and the like tell of the window in GROUP BY.

@@ -8,12 +8,12 @@ use sqlparser::ast::{
 };
 
 use super::binder::{Binder, Context};
-use super::conditions::{Equality, conjunction, conjuncts, rejects_null};
-use super::logical::{ColumnId, Join, Rel, Role, Window, WindowId, columns_of, rewrite};
+use super::conditions::{conjunction, conjuncts, rejects_null};
+use super::logical::{ColumnId, columns_of, rewrite};
 use super::query::{Relation, single_name};
 use super::scope::{Named, Scope};
 use super::text::place_of;
-use super::unnest;
+use super::{unnest, versions};
 use crate::error::{Error, Place, Result};
 use crate::expr::{Expr, resolve};
 use crate::plan::JoinKind;
@@ -28,6 +28,8 @@ pub(super) enum Tree {
 /// A join whose conditions are not settled yet.
 pub(super) struct Branch {
     pub kind: JoinKind,
+    /// As it was written.
+    pub written: JoinKind,
     pub sides: [Tree; 2],
     /// By side the columns above it and what they are below: different ones where a row may lack a partner.
     pub columns: [Vec<(ColumnId, ColumnId)>; 2],
@@ -35,6 +37,8 @@ pub(super) struct Branch {
     pub conditions: Vec<Expr>,
     /// What is visible above.
     pub scope: Scope,
+    /// The right side is a versioned table: the left column whose time says which version counts.
+    pub version: Option<ColumnId>,
     pub place: Option<Place>,
 }
 
@@ -78,6 +82,9 @@ impl Branch {
         if used.iter().copied().any(padded) || (keeps && (used.is_empty() || !one_sided)) {
             return Some(condition);
         }
+        if self.version.is_some() && (used.is_empty() || !used.iter().all(|&id| self.has(0, id))) {
+            return Some(condition);
+        }
         let condition = rewrite(&condition, &mut |node| match node {
             Expr::Column { index, data_type } => {
                 let below = self.columns.iter().flatten().find(|(above, _)| above == index);
@@ -100,6 +107,8 @@ impl Branch {
             _ => None,
         };
         // Rows that the join keeps without a partner are not removed by its own conditions.
+        // What a key said does not depend on who asks.
+        let side = side.filter(|&side| side == 0 || self.version.is_none());
         let side = side.filter(|&side| above || !(self.kind.keeps(side) || (self.kind == JoinKind::Anti && side == 0)));
         let rest = match side {
             Some(side) => self.sides[side].sink(condition),
@@ -129,7 +138,7 @@ impl Binder<'_> {
             }
             let place = place_of(table.relation.span());
             let right = self.table_with_joins(table)?;
-            tree = Tree::Join(Box::new(self.branch(JoinKind::Inner, [tree, right], place)));
+            tree = Tree::Join(Box::new(self.branch(JoinKind::Inner, [tree, right], (None, place))));
         }
         Ok(tree)
     }
@@ -148,9 +157,12 @@ impl Binder<'_> {
                 tree = Tree::Leaf(joined, Vec::new());
                 continue;
             }
-            let right = self.table(&join.relation)?;
             let place = place_of(join.relation.span());
-            tree = self.join(tree, join, right).map_err(|error| error.at_place(place))?;
+            let (right, version) = match versions::versioned(&join.relation) {
+                Some((table, time)) => (self.table(&table)?, Some(self.version_time(time, tree.scope())?)),
+                None => (self.table(&join.relation)?, None),
+            };
+            tree = self.join([tree, right], join, version).map_err(|error| error.at_place(place))?;
         }
         Ok(tree)
     }
@@ -162,7 +174,7 @@ impl Binder<'_> {
         }
     }
 
-    fn join(&mut self, left: Tree, join: &JoinAst, right: Tree) -> Result<Tree> {
+    fn join(&mut self, [left, right]: [Tree; 2], join: &JoinAst, version: Option<ColumnId>) -> Result<Tree> {
         let (kind, constraint) = match &join.join_operator {
             JoinOperator::Join(on) | JoinOperator::Inner(on) => (JoinKind::Inner, on),
             JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (JoinKind::Left, on),
@@ -179,7 +191,7 @@ impl Binder<'_> {
             JoinConstraint::On(ast) => conjuncts(self.condition(ast, &mut Context::new(&scope, "ON"))?),
             JoinConstraint::Using(names) => {
                 let names = names.iter().map(single_name).collect::<Result<Vec<_>>>()?;
-                return self.using(kind, [left, right], &names, place);
+                return self.using(kind, [left, right], &names, (version, place));
             }
             JoinConstraint::Natural => {
                 return Err(
@@ -189,13 +201,19 @@ impl Binder<'_> {
             JoinConstraint::None if crossed => Vec::new(),
             _ => return Err(Error::script("this JOIN has no condition").help("write … JOIN t ON l.k = t.k AND …")),
         };
-        let mut branch = self.branch(kind, [left, right], place);
+        let mut branch = self.branch(kind, [left, right], (version, place));
         conditions.into_iter().for_each(|condition| branch.attach(condition, false));
         Ok(Tree::Join(Box::new(branch)))
     }
 
     /// `USING (k, …)`: the columns are compared and stand once, first.
-    fn using(&mut self, kind: JoinKind, sides: [Tree; 2], names: &[&Ident], place: Option<Place>) -> Result<Tree> {
+    fn using(
+        &mut self,
+        kind: JoinKind,
+        sides: [Tree; 2],
+        names: &[&Ident],
+        version: (Option<ColumnId>, Option<Place>),
+    ) -> Result<Tree> {
         if kind == JoinKind::Full {
             return Err(Error::unsupported("a FULL JOIN with USING")
                 .help("write ON l.k = r.k, and COALESCE(l.k, r.k) in SELECT"));
@@ -204,7 +222,7 @@ impl Binder<'_> {
         for name in names {
             pairs.push([sides[0].scope().find(name)?, sides[1].scope().find(name)?]);
         }
-        let mut branch = self.branch(kind, sides, place);
+        let mut branch = self.branch(kind, sides, version);
         let width = branch.columns[0].len();
         let above = |side: usize, id: ColumnId| {
             let at = branch.columns[side].iter().position(|(_, below)| *below == id);
@@ -225,22 +243,29 @@ impl Binder<'_> {
         Ok(Tree::Join(Box::new(branch)))
     }
 
-    /// A join without conditions. The columns of a side that may be padded become others, which may be NULL.
-    pub(super) fn branch(&mut self, kind: JoinKind, sides: [Tree; 2], place: Option<Place>) -> Branch {
+    /// A join without conditions. The columns of a side that may be padded become others, which may be NULL; so do those
+    /// of versions, whose event time is none above.
+    pub(super) fn branch(
+        &mut self,
+        kind: JoinKind,
+        sides: [Tree; 2],
+        (version, place): (Option<ColumnId>, Option<Place>),
+    ) -> Branch {
         let mut scope = Scope::default();
         let mut columns = [Vec::new(), Vec::new()];
         for (side, tree) in sides.iter().enumerate() {
             for named in &tree.scope().columns {
                 let mut above = named.id;
-                if kind.pads(side) {
-                    let data_type = self.arena.columns[named.id].data_type.kind.clone().nullable();
+                if kind.pads(side) || (side == 1 && version.is_some()) {
+                    let mut data_type = self.arena.columns[named.id].data_type.clone();
+                    data_type.nullable |= kind.pads(side);
                     above = self.arena.add(self.arena.columns[named.id].name.clone(), data_type, false);
                 }
                 columns[side].push((above, named.id));
                 scope.columns.push(Named { id: above, ..named.clone() });
             }
         }
-        Branch { kind, sides, columns, conditions: Vec::new(), scope, place }
+        Branch { kind, written: kind, sides, columns, conditions: Vec::new(), scope, version, place }
     }
 
     /// The relation that a tree is, when all conditions are in it.
@@ -254,138 +279,15 @@ impl Binder<'_> {
             }
             Tree::Join(branch) => *branch,
         };
-        let Branch { kind, sides: [left, right], columns, conditions, scope, place } = branch;
+        self.note_undone(&branch);
+        let Branch { kind, sides: [left, right], columns, conditions, scope, version, place, .. } = branch;
         let inputs = [self.assemble(left)?.rel, self.assemble(right)?.rel];
-        let placed = |error: Error| error.at_place(place);
-        let rel = self.settle(kind, inputs, columns, conditions).map_err(placed)?;
+        let placed = |error: Error| error.at_place(place.clone());
+        let rel = match version {
+            Some(time) => self.settle_versions((kind, place.clone()), inputs, columns, (conditions, time)),
+            None => self.settle((kind, place.clone()), inputs, columns, conditions),
+        };
+        let rel = rel.map_err(placed)?;
         Ok(Relation { rel, scope })
-    }
-
-    /// Finds out what a join compares, and so what kind of join it is.
-    pub(super) fn settle(
-        &mut self,
-        kind: JoinKind,
-        inputs: [Rel; 2],
-        columns: [Vec<(ColumnId, ColumnId)>; 2],
-        conditions: Vec<Expr>,
-    ) -> Result<Rel> {
-        let left = |id: ColumnId| columns[0].iter().any(|(_, below)| *below == id);
-        let (mut equalities, mut rest) = (Vec::new(), Vec::new());
-        for condition in conditions {
-            match Equality::of(&condition, &left) {
-                Some(equality) => equalities.push(equality),
-                None => rest.push(condition),
-            }
-        }
-        let windows = self.common_windows(&equalities);
-        match windows {
-            Some([left, right]) => {
-                equalities.retain(|equality| {
-                    let roles = self.roles(equality);
-                    !matches!(roles, Some(([(l, Role::Start | Role::End), (r, _)], true)) if (l, r) == (left, right))
-                });
-                self.join_windows(kind, [left, right], &columns);
-            }
-            None => self.refuse_regular(kind, &inputs, &equalities, &rest)?,
-        }
-        if windows.is_none() {
-            // Rows come without an order of time from here on.
-            for (above, _) in columns.iter().flatten() {
-                self.arena.columns[*above].rowtime = false;
-                self.arena.columns[*above].window = None;
-            }
-        }
-        let condition = conjunction(rest)?;
-        Ok(Rel::Join(Box::new(Join { kind, inputs, windows, keys: equalities, condition, columns })))
-    }
-
-    /// The windows of both sides and the parts that are compared, if it is window columns that are compared, and whether
-    /// they are the same part.
-    fn roles(&self, equality: &Equality) -> Option<([(WindowId, Role); 2], bool)> {
-        let role = |expr: &Expr| match expr {
-            Expr::Column { index, .. } => self.arena.columns[*index].window,
-            _ => None,
-        };
-        let [left, right] = &equality.sides;
-        let (left, right) = (role(left)?, role(right)?);
-        Some(([left, right], left.1 == right.1))
-    }
-
-    /// The windows of the two sides whose starts and ends are compared, if they are cut alike.
-    fn common_windows(&self, equalities: &[Equality]) -> Option<[WindowId; 2]> {
-        let roles: Vec<_> = equalities.iter().filter_map(|equality| self.roles(equality)).collect();
-        let same = |wanted: Role| {
-            let roles = roles.iter().filter(move |(roles, same)| *same && roles[0].1 == wanted);
-            roles.map(|(roles, _)| [roles[0].0, roles[1].0])
-        };
-        same(Role::Start).find(|windows| same(Role::End).any(|other| other == *windows) && self.cut_alike(*windows))
-    }
-
-    fn cut_alike(&self, windows: [WindowId; 2]) -> bool {
-        let [a, b] = windows.map(|id| &self.arena.windows[id]);
-        a.function == b.function && a.time_type.kind == b.time_type.kind
-    }
-
-    /// The window that rows carry above a window join: that of both sides, as far as they are not padded.
-    fn join_windows(&mut self, kind: JoinKind, windows: [WindowId; 2], columns: &[Vec<(ColumnId, ColumnId)>; 2]) {
-        let id = self.arena.windows.len();
-        let mut parts = Vec::new();
-        let visible = if kind.has_pairs() { 2 } else { 1 };
-        for side in (0..visible).filter(|&side| !kind.pads(side)) {
-            for (above, below) in &columns[side] {
-                let Some((window, role)) = self.arena.columns[*below].window else { continue };
-                if window == windows[side] {
-                    parts.push((*above, role));
-                }
-            }
-            for (above, below) in &columns[side] {
-                self.arena.columns[*above].rowtime = self.arena.columns[*below].rowtime;
-            }
-        }
-        let find = |role: Role| parts.iter().find(|(_, other)| *other == role).map(|(above, _)| *above);
-        let (Some(start), Some(end)) = (find(Role::Start), find(Role::End)) else { return };
-        let window =
-            Window { start, end, time: find(Role::Time), partition: None, ..self.arena.windows[windows[0]].clone() };
-        self.arena.windows.push(window);
-        for (above, role) in parts {
-            self.arena.columns[above].window = Some((id, role));
-        }
-    }
-
-    /// A join without windows keeps all rows for good. Flink updates what an outer or anti join has given already.
-    fn refuse_regular(&mut self, kind: JoinKind, inputs: &[Rel; 2], keys: &[Equality], rest: &[Expr]) -> Result<()> {
-        let time = |expr: &Expr| columns_of(expr).into_iter().any(|id| self.arena.columns[id].rowtime);
-        let equal = keys.iter().any(|key| key.sides.iter().all(time));
-        if equal
-            || super::conditions::bounds_time(rest, &|id| inputs[0].has(id, &self.arena), &|id| {
-                self.arena.columns[id].rowtime
-            })
-        {
-            return Err(Error::unsupported("an interval join (times of both sides are compared)")
-                .help("join windows of the two sides: compare window_start and window_end of window functions"));
-        }
-        let parts: Vec<_> = keys.iter().filter_map(|key| self.roles(key)).filter(|(_, same)| *same).collect();
-        let find = |role: Role| parts.iter().find(|(roles, _)| roles[0].1 == role);
-        let reason = match (find(Role::Start), find(Role::End)) {
-            (Some(_), None) => "it compares window_start alone; compare window_end too",
-            (None, Some(_)) => "it compares window_end alone; compare window_start too",
-            (Some(_), Some(_)) => {
-                "the windows of the two sides are not cut alike; use the same window function on both"
-            }
-            (None, None) => {
-                "join rows that carry windows, from window functions or their aggregates, and compare window_start \
-                 and window_end"
-            }
-        };
-        if !matches!(kind, JoinKind::Inner | JoinKind::Semi) {
-            let article = if kind == JoinKind::Anti { "an" } else { "a" };
-            let what =
-                format!("{article} {} join that is no window join (its results would be updated later)", kind.name());
-            return Err(Error::unsupported(what).help(reason));
-        }
-        if !parts.is_empty() {
-            self.warnings.push(format!("A join is no window join and keeps all rows of both sides: {reason}."));
-        }
-        Ok(())
     }
 }

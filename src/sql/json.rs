@@ -2,6 +2,7 @@
 
 use sqlparser::ast::{
     Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArguments, Ident, JsonPredicateType,
+    Spanned,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -9,6 +10,7 @@ use sqlparser::tokenizer::{Span, Token};
 
 use super::binder::{Binder, Context, located};
 use super::dialect::call;
+use super::text::place_of;
 use super::types::{parse_text, parse_type};
 use crate::error::{Error, Result};
 use crate::expr::eval::{JsonShape, OnExists, OnQuery, OnValue, Wrapper};
@@ -322,7 +324,7 @@ impl Binder<'_> {
         let call = Call::new(args);
         if let Some(Ast::Tuple(keys)) = call.clause(ORDER_BY) {
             keys.iter().try_for_each(|key| self.expr(key, context).map(|_| ()))?;
-            self.warn_of_order(name);
+            self.note_order(name, keys.first().and_then(|key| place_of(key.span())));
         }
         let mut values = Vec::with_capacity(call.plain.len());
         for ast in &call.plain {

@@ -6,7 +6,7 @@ use super::catalog::Entry;
 use super::session::Session;
 use super::split::Piece;
 use super::text;
-use super::{ScriptOptions, Statement, deep_stack, statement};
+use super::{Action, Lint, Rule, ScriptOptions, Statement, deep_stack, statement};
 use crate::error::{Error, Result};
 use crate::expr::resolve;
 
@@ -49,6 +49,11 @@ impl LiveSession {
         })
     }
 
+    /// Names the file of the statements that follow, for the places of findings.
+    pub fn in_file(&mut self, file: &str) {
+        self.session.file = file.to_string();
+    }
+
     /// Parses and checks a statement, and carries it out as far as it runs no job. `number`: which statement it is,
     /// from 1. Places of errors are those in `text`.
     ///
@@ -60,11 +65,22 @@ impl LiveSession {
         let columns = " ".repeat(piece.column.saturating_sub(1) as usize);
         let placed = format!("{lines}{columns}{}", &text[piece.range.clone()]);
         let action = self.carry_out(&placed).map_err(|error| error.at(piece.line, piece.column));
-        let warnings = std::mem::take(&mut self.session.warnings);
-        Ok(Prepared { statement: action?.map(|action| Statement { number, line: piece.line, action }), warnings })
+        let mut warnings = std::mem::take(&mut self.session.warnings);
+        let lints = std::mem::take(&mut self.session.lints).into_iter();
+        let lints: Vec<Lint> = lints.map(|lint| lint.in_file(&self.session.file)).collect();
+        let action = action?;
+        let is_told = |lint: &&Lint| match action {
+            None => lint.rule.warns(),
+            // Its text has its own.
+            Some(Action::Explain(_)) => false,
+            // A setting is spoken of where it is set.
+            Some(_) => lint.rule.warns() && lint.rule != Rule::UnknownSetting,
+        };
+        warnings.extend(lints.iter().filter(is_told).map(Lint::to_string));
+        Ok(Prepared { statement: action.map(|action| Statement { number, line: piece.line, action, lints }), warnings })
     }
 
-    fn carry_out(&mut self, text: &str) -> Result<Option<super::Action>> {
+    fn carry_out(&mut self, text: &str) -> Result<Option<Action>> {
         let statements = text::tokenize(text, &self.options.variables)?;
         self.session.text = Cow::Owned(text.to_string());
         match statements.as_slice() {

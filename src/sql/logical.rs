@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use super::catalog::Table;
 use super::conditions::Equality;
+use super::near::Near;
 use super::rank::Rank;
+use super::updating::Lacks;
 use crate::aggregate::{AggregateKind, Setting};
 use crate::error::Place;
 use crate::expr::Expr;
@@ -55,6 +57,8 @@ pub(super) struct Window {
     pub legacy: bool,
     /// They end by the clock.
     pub proctime: bool,
+    /// Where the function stands that cuts them.
+    pub place: Option<Place>,
 }
 
 /// All columns and windows of a statement.
@@ -137,14 +141,27 @@ pub(super) enum Rel {
 pub(super) struct Join {
     pub kind: JoinKind,
     pub inputs: [Rel; 2],
-    /// The windows of a window join, by side; `None`: a regular join.
-    pub windows: Option<[WindowId; 2]>,
+    pub times: Times,
     /// What rows must agree in, besides their windows.
     pub keys: Vec<Equality>,
     /// Over columns below.
     pub condition: Option<Expr>,
     /// By side the visible columns above and what they are below: the same, but where a row may lack a partner.
     pub columns: [Vec<(ColumnId, ColumnId)>; 2],
+    pub place: Option<Place>,
+}
+
+/// How times decide whether rows of a join may meet; see [`crate::plan::JoinTimes`].
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Times {
+    Unbounded,
+    /// By side the windows of the rows.
+    Windows([WindowId; 2]),
+    Interval(Near),
+    Versions {
+        columns: [ColumnId; 2],
+        in_order: bool,
+    },
 }
 
 impl Join {
@@ -192,6 +209,7 @@ pub(super) struct Aggregate {
     pub calls: Vec<Call>,
     /// When results change, and what each row does to them.
     pub changes: Option<(EmitSpec, ColumnId)>,
+    pub place: Option<Place>,
 }
 
 /// An aggregation without a window, whose results change. Only its own columns are visible above it.
@@ -204,8 +222,8 @@ pub(super) struct GroupAggregate {
     pub kind: ColumnId,
     /// A row that changes nothing gives an update all the same.
     pub repeats: bool,
-    /// What to do where nobody takes changes.
-    pub advice: &'static str,
+    /// What it lacks to be a window aggregation.
+    pub lacks: Lacks,
     pub place: Option<Place>,
 }
 
@@ -241,6 +259,7 @@ pub(super) struct Over {
     pub time: Expr,
     pub frame: Frame,
     pub calls: Vec<OverColumn>,
+    pub place: Option<Place>,
 }
 
 /// A function of OVER over expressions of the input.

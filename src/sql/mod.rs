@@ -6,6 +6,7 @@ mod answer;
 mod binder;
 mod catalog;
 mod conditions;
+mod constant;
 mod ddl;
 mod definition;
 mod dialect;
@@ -23,9 +24,11 @@ mod join;
 mod json;
 mod lexeme;
 mod like;
+mod lint;
 mod live;
 mod logical;
 mod lower;
+mod near;
 mod over;
 mod processing;
 mod query;
@@ -33,7 +36,9 @@ mod rank;
 mod render;
 mod scope;
 mod session;
+mod setting_keys;
 mod settings;
+mod settle;
 mod sink;
 mod split;
 mod statement;
@@ -45,6 +50,7 @@ mod types;
 mod unnest;
 mod updating;
 mod values;
+mod versions;
 mod window;
 
 use std::collections::BTreeMap;
@@ -53,10 +59,11 @@ use crate::error::{Error, Result};
 use crate::plan::JobPlan;
 use crate::types::Schema;
 pub use answer::Answer;
-pub use explain::{StateSize, explain, state_sizes};
+pub use explain::{Amount, Counted, Look, StateSize, duration, explain, findings, look_at_times, state_sizes};
 pub use lexeme::{Lexeme, LexemeKind, is_wordy, lexemes};
+pub use lint::{Lint, Rule};
 pub use live::{LiveSession, Prepared, Relation, function_names};
-pub use settings::{RESULT_MODE, setting_names};
+pub use setting_keys::{RESULT_MODE, setting_names};
 pub use split::{Piece, Pieces, pieces};
 
 /// Stack for binding a script: syntax trees are walked by recursion, and callers' stacks may be small.
@@ -83,6 +90,8 @@ pub struct Statement {
     /// Line where it starts.
     pub line: u64,
     pub action: Action,
+    /// What is allowed, and hardly meant: in the order of the places.
+    pub lints: Vec<Lint>,
 }
 
 impl Statement {
@@ -106,8 +115,8 @@ pub enum Action {
     Insert(JobPlan),
     /// SELECT: one pipeline whose sink is [`crate::plan::SinkConnector::Collect`].
     Select { plan: JobPlan, schema: Schema },
-    /// EXPLAIN: the text to print.
-    Explain(String),
+    /// EXPLAIN: the plan to put into words.
+    Explain(JobPlan),
     /// SHOW or DESCRIBE: what the catalog says at this point of the script.
     Answer(Answer),
 }
@@ -116,7 +125,7 @@ pub enum Action {
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub statements: Vec<Statement>,
-    /// Settings and options that do not do what their author may think, one sentence each.
+    /// What a run says before it begins: of the command line, and the findings that are warnings.
     pub warnings: Vec<String>,
 }
 
@@ -146,15 +155,22 @@ fn deep_stack<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
 
 fn compile_here(text: &str, options: &ScriptOptions) -> Result<Script> {
     let mut session = session::Session::new(text, &options.overrides)?;
+    session.file.clone_from(&options.file);
     let mut script = Script::default();
     for (index, tokens) in text::statements(text, &options.variables)?.iter().enumerate() {
         let number = index + 1;
         let action = statement::parse(&tokens.tokens).and_then(|statement| session.execute(&statement, &tokens.tokens));
         let action = action.map_err(|error| error.at(tokens.line, 1).in_statement(number))?;
         if let Some(action) = action {
-            script.statements.push(Statement { number, line: tokens.line, action });
+            let lints = std::mem::take(&mut session.lints).into_iter().map(|lint| lint.in_file(&options.file));
+            script.statements.push(Statement { number, line: tokens.line, action, lints: lints.collect() });
         }
     }
-    script.warnings = session.warnings;
+    let settings = session.settings.lints().into_iter().map(|lint| lint.in_file(&options.file));
+    // The text of EXPLAIN has its own.
+    let run = script.statements.iter().filter(|statement| !matches!(statement.action, Action::Explain(_)));
+    let lints = run.flat_map(|statement| statement.lints.iter().cloned()).chain(settings);
+    let lints = lint::in_order(lints.filter(|lint| lint.rule.warns()).collect());
+    script.warnings = session.warnings.into_iter().chain(lints.iter().map(Lint::to_string)).collect();
     Ok(script)
 }

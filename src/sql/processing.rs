@@ -4,7 +4,7 @@ use sqlparser::ast::Expr as Ast;
 
 use super::binder::Binder;
 use super::function::function_name;
-use super::logical::{ColumnId, Rel, WindowId};
+use super::logical::{ColumnId, Rel};
 use super::query::Relation;
 use crate::error::{Error, Result};
 use crate::expr::resolve;
@@ -28,16 +28,6 @@ impl Binder<'_> {
         let below = std::mem::replace(&mut input.rel, Rel::OneRow);
         input.rel = Rel::Project { input: Box::new(below), defined: vec![(id, expr)] };
         Ok(id)
-    }
-
-    /// Says that windows of processing time which are open at the end give no results.
-    pub(super) fn warn_of_open_windows(&mut self, window: WindowId) {
-        let warning = "windows of processing time end by the clock and are not flushed at the end of the input, as in \
-                       Flink: a file is read before they end, and they give no results; take an event time, a column \
-                       with a WATERMARK.";
-        if self.arena.windows[window].proctime {
-            self.warnings.push(warning.to_string());
-        }
     }
 }
 

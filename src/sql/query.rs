@@ -17,7 +17,7 @@ use super::processing;
 use super::scope::{Named, Scope, ambiguous};
 use super::statement::last_name;
 use super::text::{keyword_before, place_of};
-use super::unnest;
+use super::{unnest, versions};
 use crate::error::{Error, Place, Result};
 use crate::expr::{Expr, Scalar, resolve};
 use crate::types::{DataType, RowKind, Type};
@@ -366,7 +366,7 @@ impl Binder<'_> {
         let result = match factor {
             TableFactor::Table { name, alias, args, version, sample, .. } => {
                 if version.is_some() {
-                    Err(Error::unsupported("FOR SYSTEM_TIME AS OF (a temporal join)"))
+                    Err(versions::misplaced())
                 } else if sample.is_some() {
                     Err(Error::unsupported("TABLESAMPLE"))
                 } else if let Some(args) = args {

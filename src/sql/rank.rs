@@ -6,7 +6,8 @@
 use sqlparser::ast::{Expr as Ast, Function, FunctionArguments, OrderByExpr, OrderBySort, Spanned, WindowType};
 
 use super::binder::{Binder, Context, located};
-use super::logical::{Arena, ColumnId, Rel, Role, WindowId, columns_of};
+use super::lint::{Lint, Rule};
+use super::logical::{Arena, ColumnId, Rel, Role, Times, WindowId, columns_of};
 use super::query::Relation;
 use super::scope::Scope;
 use super::text::place_of;
@@ -134,7 +135,9 @@ impl Binder<'_> {
             // NULL is the lowest value.
             let nulls_first = by.options.nulls_first.unwrap_or(!descending);
             // What is the same in all rows does not order them.
-            if !columns_of(&expr).is_empty() {
+            if columns_of(&expr).is_empty() {
+                self.note_constant(&by.expr);
+            } else {
                 keys.push(Order { expr, descending, nulls_first });
             }
         }
@@ -143,6 +146,16 @@ impl Binder<'_> {
                 .help("say which rows come first: OVER (PARTITION BY … ORDER BY price DESC)"));
         }
         Ok((partition, keys))
+    }
+
+    fn note_constant(&mut self, ast: &Ast) {
+        let message = match super::over::whole_number(ast) {
+            Some(number) => {
+                format!("ORDER BY {number} in OVER is the number {number}, not a column: it orders nothing")
+            }
+            None => "this part of ORDER BY is the same for all rows: it orders nothing".to_string(),
+        };
+        self.lints.push(Lint::new(Rule::ConstantOrder, place_of(ast.span()), message, "name the column"));
     }
 
     /// The condition of QUALIFY, over the columns of FROM and the names that SELECT gives.
@@ -356,7 +369,12 @@ impl Arena {
                 .position(|id| *id == time)
                 .is_some_and(|at| inputs.iter().any(|(input, ids)| self.is_past(input, ids[at]))),
             Rel::Expand { input, .. } => self.is_past(input, time),
-            Rel::Join(_) => !of_window,
+            Rel::Join(join) => match (join.times, join.below(time, self)) {
+                (Times::Interval(_) | Times::Versions { .. }, Some((side, below))) => {
+                    self.is_past(&join.inputs[side], below)
+                }
+                _ => !of_window,
+            },
             // Rows that it takes behind the watermark say so.
             Rel::Over(over) => self.is_past(&over.input, time),
             Rel::Unnest(unnest) => self.is_past(&unnest.input, time),

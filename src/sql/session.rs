@@ -5,17 +5,18 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::Ident;
-use sqlparser::tokenizer::TokenWithSpan;
+use sqlparser::tokenizer::{Span, TokenWithSpan};
 
 use super::binder::{Binder, Context, located};
 use super::catalog::{Catalog, Entry, Table, TableColumn, TableWatermark, View};
 use super::ddl::{ColumnKind, CreateTable};
+use super::lint::{self, Lint, Unused};
 use super::logical::Arena;
 use super::scope::{Named, Scope};
 use super::settings::Settings;
 use super::statement::{CreateView, Drop, Insert, Statement, already_exists};
 use super::text::{excerpt, place_of};
-use super::{Action, explain, like};
+use super::{Action, like};
 use crate::error::{Error, Place, Result};
 use crate::plan::{JobPlan, Options, Pipeline};
 use crate::types::Type;
@@ -24,9 +25,13 @@ use crate::types::Type;
 pub(super) struct Session<'a> {
     /// What the statements' places are in.
     pub text: Cow<'a, str>,
+    /// Its name.
+    pub file: String,
     pub catalog: Catalog,
     pub settings: Settings,
     pub warnings: Vec<String>,
+    /// Of the last statement.
+    pub lints: Vec<Lint>,
     /// Of the statement that is carried out.
     tokens: Vec<TokenWithSpan>,
 }
@@ -38,12 +43,21 @@ impl<'a> Session<'a> {
             let usage = Error::usage(format!("-D: {}", error.message()));
             usage.help(error.remedy().unwrap_or("leave it out"))
         })?;
-        Ok(Session { text: Cow::Borrowed(text), catalog: Catalog::default(), settings, warnings, tokens: Vec::new() })
+        Ok(Session {
+            text: Cow::Borrowed(text),
+            file: String::new(),
+            catalog: Catalog::default(),
+            settings,
+            warnings,
+            lints: Vec::new(),
+            tokens: Vec::new(),
+        })
     }
 
     /// Carries out one statement; what is left to run is an action. `tokens`: the statement.
     pub(super) fn execute(&mut self, statement: &Statement, tokens: &[TokenWithSpan]) -> Result<Option<Action>> {
         self.tokens = tokens.to_vec();
+        self.lints.clear();
         self.carry_out(statement)
     }
 
@@ -51,7 +65,11 @@ impl<'a> Session<'a> {
         match statement {
             Statement::Set { key, value, span } => {
                 let set = self.settings.set(key, value, &mut self.warnings);
-                set.map_err(|error| at(error, place_of(*span))).map(|()| None)
+                set.map_err(|error| at(error, place_of(*span)))?;
+                let place = self.here(*span);
+                self.settings.written_at(key, place.clone());
+                self.lints.extend(self.settings.lints().into_iter().filter(|lint| lint.place == place));
+                Ok(None)
             }
             Statement::Reset { key, span } => {
                 let reset = self.settings.reset(key.as_deref(), &mut self.warnings);
@@ -74,10 +92,15 @@ impl<'a> Session<'a> {
             Statement::Use => Ok(None),
             Statement::Alter(alter) => self.alter(alter).map(|()| None),
             Statement::Explain(inner) => Ok(match self.carry_out(inner)? {
-                Some(Action::Insert(plan) | Action::Select { plan, .. }) => Some(Action::Explain(explain(&plan))),
+                Some(Action::Insert(plan) | Action::Select { plan, .. }) => Some(Action::Explain(plan)),
                 _ => None,
             }),
         }
+    }
+
+    /// A place in the file that is read.
+    fn here(&self, span: Span) -> Option<Place> {
+        place_of(span).map(|place| Place { file: self.file.clone(), ..place })
     }
 
     fn job(&mut self, inserts: &[impl std::borrow::Borrow<Insert>]) -> Result<JobPlan> {
@@ -94,24 +117,23 @@ impl<'a> Session<'a> {
     /// Binds names for one statement; with the options of tables that have no effect.
     pub(super) fn bind<T>(
         &mut self,
-        work: impl FnOnce(&mut Binder<'_>, &mut Vec<String>) -> Result<T>,
-    ) -> Result<(T, Vec<String>)> {
+        work: impl FnOnce(&mut Binder<'_>, &mut Vec<Unused>) -> Result<T>,
+    ) -> Result<(T, Vec<Unused>)> {
         let mut ignored = Vec::new();
         let mut binder = Binder::new(&self.catalog, &self.settings);
         binder.tokens = &self.tokens;
         let result = work(&mut binder, &mut ignored);
-        for warning in binder.warnings {
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
-        }
+        self.lints.append(&mut binder.lints);
         result.map(|result| (result, ignored))
     }
 
-    fn plan(&mut self, pipelines: Vec<Pipeline>, ignored: Vec<String>) -> JobPlan {
-        for key in ignored {
-            self.settings.ignore(&key);
+    fn plan(&mut self, pipelines: Vec<Pipeline>, ignored: Vec<Unused>) -> JobPlan {
+        for option in &ignored {
+            self.settings.ignore(&option.key);
         }
+        let found = std::mem::take(&mut self.lints);
+        let all = found.into_iter().chain(lint::of_options(&ignored)).chain(self.settings.lints());
+        self.lints = lint::in_order(all.collect());
         JobPlan { pipelines, config: self.settings.config.clone() }
     }
 
@@ -180,7 +202,7 @@ impl<'a> Session<'a> {
         };
         let mut options = Options::new(format!("table `{name}`"), place_of(create.start).unwrap_or_default());
         for option in &create.options {
-            if !options.insert(&option.key, &option.value, place_of(option.span).unwrap_or_default()) {
+            if !options.insert(&option.key, &option.value, self.here(option.span).unwrap_or_default()) {
                 let error = Error::script(format!("the option '{}' is set twice", option.key));
                 return Err(at(error, place_of(option.span)));
             }
@@ -304,7 +326,8 @@ impl<'a> Session<'a> {
             return Err(located(error, ast));
         }
         let text = excerpt(&self.text, watermark.span);
-        table.watermark = Some(TableWatermark { time, expression, text });
+        let place = create.columns.get(time).and_then(|column| self.here(column.name.span));
+        table.watermark = Some(TableWatermark { time, expression, text, place });
         Ok(())
     }
 }

@@ -2,164 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result, nearest};
+use super::lint::{self, Lint};
+use super::setting_keys::{RESULT_MODE, RESULT_MODE_BEFORE, has_effect, is_known, unknown_setting};
+use crate::error::{Error, Place, Result};
 use crate::limits::{KEY_GROUPS_MAX, QUARANTINE_ROWS_DEFAULT};
 use crate::options::duration_ms as duration;
 use crate::plan::{Config, EmitSpec, LateRows, Quarantine};
-
-/// Keys that change what the engine does, or that it checks.
-const EFFECTIVE: &[&str] = &[
-    "execution.checkpointing.dir",
-    "execution.checkpointing.interval",
-    "execution.checkpointing.num-retained",
-    "execution.runtime-mode",
-    "pipeline.auto-watermark-interval",
-    "pipeline.max-parallelism",
-    "state.checkpoints.dir",
-    "state.checkpoints.num-retained",
-    "table.exec.emit.allow-lateness",
-    "table.exec.emit.early-fire.delay",
-    "table.exec.emit.early-fire.enabled",
-    "table.exec.emit.late-fire.delay",
-    "table.exec.emit.late-fire.enabled",
-    "table.exec.legacy-cast-behaviour",
-    "table.exec.sink.not-null-enforcer",
-    "table.exec.sink.type-length-enforcer",
-    "table.local-time-zone",
-    "table.sql-dialect",
-    "transom.late-rows.path",
-    "transom.quarantine.max-rows",
-    "transom.quarantine.path",
-];
-
-/// Keys of Flink that mean nothing on one machine, or that only tune how Flink gets the same rows.
-const IGNORED: &[&str] = &[
-    "execution.attached",
-    "execution.batch-shuffle-mode",
-    "execution.buffer-timeout",
-    "execution.buffer-timeout.enabled",
-    "execution.buffer-timeout.interval",
-    "execution.shutdown-on-attached-exit",
-    "execution.target",
-    "parallelism.default",
-    "pipeline.auto-generate-uids",
-    "pipeline.auto-type-registration",
-    "pipeline.cached-files",
-    "pipeline.classpaths",
-    "pipeline.closure-cleaner-level",
-    "pipeline.force-avro",
-    "pipeline.force-kryo",
-    "pipeline.generic-types",
-    "pipeline.global-job-parameters",
-    "pipeline.jars",
-    "pipeline.jobvertex-parallelism-overrides",
-    "pipeline.name",
-    "pipeline.object-reuse",
-    "pipeline.operator-chaining",
-    "pipeline.operator-chaining.enabled",
-    "pipeline.vertex-description-mode",
-    "pipeline.vertex-name-include-index-prefix",
-    "table.display.max-column-width",
-    "table.dml-sync",
-    "table.dynamic-table-options.enabled",
-    "table.exec.deduplicate.insert-update-after-sensitive-enabled",
-    "table.exec.deduplicate.mini-batch.compact-changes-enabled",
-    "table.exec.disabled-operators",
-    "table.exec.interval-join.min-cleanup-interval",
-    "table.exec.legacy-transformation-uids",
-    "table.exec.local-hash-agg.adaptive.enabled",
-    "table.exec.mini-batch.allow-latency",
-    "table.exec.mini-batch.enabled",
-    "table.exec.mini-batch.size",
-    "table.exec.operator-fusion-codegen.enabled",
-    "table.exec.rank.topn-cache-size",
-    "table.exec.resource.default-parallelism",
-    "table.exec.simplify-operator-name-enabled",
-    "table.exec.sink.keyed-shuffle",
-    "table.exec.sink.upsert-materialize",
-    "table.exec.sort.async-merge-enabled",
-    "table.exec.source.cdc-events-duplicate",
-    "table.exec.source.idle-timeout",
-    "table.exec.spill-compression.block-size",
-    "table.exec.spill-compression.enabled",
-    "table.exec.state.ttl",
-    "table.exec.uid.format",
-    "table.exec.uid.generation",
-    "table.exec.unbounded-over.version",
-    "table.exec.window-agg.buffer-size-limit",
-    "table.explain.schema-json-serializer",
-    "table.generated-code.max-length",
-    "table.generated-code.max-members",
-    "table.optimizer.agg-phase-strategy",
-    "table.optimizer.bushy-join-reorder-threshold",
-    "table.optimizer.distinct-agg.split.bucket-num",
-    "table.optimizer.distinct-agg.split.enabled",
-    "table.optimizer.dynamic-filtering.enabled",
-    "table.optimizer.incremental-agg-enabled",
-    "table.optimizer.join-reorder-enabled",
-    "table.optimizer.join.broadcast-threshold",
-    "table.optimizer.multi-join.enabled",
-    "table.optimizer.multiple-input-enabled",
-    "table.optimizer.non-deterministic-update.strategy",
-    "table.optimizer.reuse-optimize-block-with-digest-enabled",
-    "table.optimizer.reuse-sink-enabled",
-    "table.optimizer.reuse-source-enabled",
-    "table.optimizer.reuse-sub-plan-enabled",
-    "table.optimizer.source.predicate-pushdown-enabled",
-    "table.optimizer.source.report-statistics-enabled",
-    "table.optimizer.sql2rel.project-merge.enabled",
-    "table.optimizer.union-all-as-breakpoint-enabled",
-    "table.plan.compile.catalog-objects",
-    "table.plan.force-recompile",
-    "table.plan.restore.catalog-objects",
-    "table.resources.download-dir",
-    "table.rtas-ctas.atomicity-enabled",
-];
-
-/// Families of keys about clusters, checkpoints and the client: all of them are accepted.
-const IGNORED_FAMILIES: &[&str] = &[
-    "akka.",
-    "blob.",
-    "classloader.",
-    "client.",
-    "cluster.",
-    "env.",
-    "execution.checkpointing.",
-    "fs.",
-    "heartbeat.",
-    "high-availability.",
-    "io.",
-    "jobmanager.",
-    "kubernetes.",
-    "metrics.",
-    "pekko.",
-    "python.",
-    "queryable-state.",
-    "rest.",
-    "restart-strategy",
-    "security.",
-    "slot.",
-    "slotmanager.",
-    "sql-client.",
-    "sql-gateway.",
-    "state.",
-    "table.exec.async-",
-    "task.",
-    "taskmanager.",
-    "web.",
-    "yarn.",
-    "zookeeper.",
-];
-
-/// How a shell shows the rows of a SELECT, as Flink's client.
-pub const RESULT_MODE: &str = "sql-client.execution.result-mode";
-/// What it was called before Flink 1.13.
-const RESULT_MODE_BEFORE: &str = "execution.result-mode";
-
-/// The names of the settings that have an effect, and of those that are accepted without one.
-pub fn setting_names() -> impl Iterator<Item = &'static str> {
-    EFFECTIVE.iter().chain(IGNORED).copied().chain([RESULT_MODE])
-}
 
 /// The session's settings while a script is read.
 #[derive(Debug, Clone, Default)]
@@ -173,7 +21,10 @@ pub(super) struct Settings {
     overrides: Vec<(String, String)>,
     /// SET may change what the overrides say.
     pub overrides_yield: bool,
+    /// Keys of the command line that were spoken about.
     warned: Vec<String>,
+    /// Where SET stands, by key.
+    places: BTreeMap<String, Place>,
 }
 
 impl Settings {
@@ -187,8 +38,34 @@ impl Settings {
     fn apply_overrides(&mut self, warnings: &mut Vec<String>) -> Result<()> {
         for (key, value) in self.overrides.clone() {
             self.apply(&key, &value, warnings)?;
+            if !is_known(&key) && !self.warned.contains(&key) {
+                let Lint { message, remedy, .. } = unknown_setting(&key, None);
+                warnings.push(format!("-D: {message}; {remedy}"));
+                self.warned.push(key);
+            }
         }
         Ok(())
+    }
+
+    /// Remembers where a key was set.
+    pub(super) fn written_at(&mut self, key: &str, place: Option<Place>) {
+        match place {
+            Some(place) => self.places.insert(key.to_string(), place),
+            None => self.places.remove(key),
+        };
+    }
+
+    /// Where a key was set; `None`: on the command line, or not at all.
+    pub(super) fn place_of(&self, key: &str) -> Option<Place> {
+        self.places.get(key).cloned()
+    }
+
+    /// What the script sets without effect.
+    pub(super) fn lints(&self) -> Vec<Lint> {
+        let unknown = self.places.iter().filter(|(key, _)| !is_known(key));
+        let unknown = unknown.map(|(key, place)| unknown_setting(key, Some(place.clone())));
+        let ignored = self.places.iter().filter(|(key, _)| is_known(key) && !has_effect(key));
+        unknown.chain(lint::of_settings(ignored)).collect()
     }
 
     /// `SET 'key' = 'value'`. Errors carry no place.
@@ -218,9 +95,11 @@ impl Settings {
             overrides: std::mem::take(&mut self.overrides),
             overrides_yield: self.overrides_yield,
             warned: std::mem::take(&mut self.warned),
+            places: std::mem::take(&mut self.places),
             ..Settings::default()
         };
         self.config.ignored = ignored;
+        self.places.retain(|key, _| kept.iter().any(|(name, _)| name == key));
         for (key, value) in kept {
             self.apply(&key, &value, warnings)?;
         }
@@ -272,13 +151,14 @@ impl Settings {
         })
     }
 
-    /// Whether early or late results wait for a delay.
-    pub(super) fn emits_delayed(&self) -> bool {
+    /// The delay that early or late results wait for.
+    pub(super) fn emits_delayed(&self) -> Option<String> {
         let is_on = |kind: &str| {
             let value = self.values.get(&format!("table.exec.emit.{kind}-fire.enabled"));
             value.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
         };
-        ["early", "late"].into_iter().any(|kind| is_on(kind) && self.delay(kind).is_ok_and(|delay| delay > 0))
+        let delayed = |kind: &&str| is_on(kind) && self.delay(kind).is_ok_and(|delay| delay > 0);
+        ["early", "late"].into_iter().find(delayed).map(|kind| format!("table.exec.emit.{kind}-fire.delay"))
     }
 
     /// Whether state is to be kept for some time only.
@@ -303,12 +183,12 @@ impl Settings {
             warnings.push(format!("'{key}' is called '{RESULT_MODE}' since Flink 1.13; it was taken for that."));
             return self.apply(RESULT_MODE, value, warnings);
         }
-        self.take_effect(key, value, warnings)?;
+        self.take_effect(key, value)?;
         self.values.insert(key.to_string(), value.to_string());
         Ok(())
     }
 
-    fn take_effect(&mut self, key: &str, value: &str, warnings: &mut Vec<String>) -> Result<()> {
+    fn take_effect(&mut self, key: &str, value: &str) -> Result<()> {
         match key {
             "execution.runtime-mode" => match value.to_ascii_lowercase().as_str() {
                 "streaming" | "automatic" => Ok(()),
@@ -372,7 +252,9 @@ impl Settings {
             }
             "transom.quarantine.path" | "transom.quarantine.max-rows" => self.set_quarantine(key, value),
             _ => {
-                self.accept(key, warnings);
+                if is_known(key) {
+                    self.ignore(key);
+                }
                 Ok(())
             }
         }
@@ -413,17 +295,6 @@ impl Settings {
         }
         self.config.time_zone = value.to_string();
         Ok(())
-    }
-
-    fn accept(&mut self, key: &str, warnings: &mut Vec<String>) {
-        if IGNORED.contains(&key) || IGNORED_FAMILIES.iter().any(|family| key.starts_with(family)) {
-            self.ignore(key);
-        } else if !self.warned.iter().any(|name| name == key) {
-            self.warned.push(key.to_string());
-            let near = nearest(key, EFFECTIVE.iter().chain(IGNORED).copied());
-            let hint = near.map(|near| format!(" (did you mean '{near}'?)")).unwrap_or_default();
-            warnings.push(format!("SET '{key}' is not a setting that Transom knows; it has no effect{hint}."));
-        }
     }
 }
 
@@ -504,12 +375,19 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_setting_is_a_warning_with_the_nearest_name() {
+    fn an_unknown_setting_is_told_with_the_nearest_name() {
         let mut warnings = Vec::new();
-        let mut settings = Settings::new(&[], &mut warnings).unwrap();
-        settings.set("table.local-timezone", "UTC", &mut warnings).unwrap();
+        let overrides = [("table.local-timezone".to_string(), "UTC".to_string())];
+        let mut settings = Settings::new(&overrides, &mut warnings).unwrap();
         assert_eq!(warnings.len(), 1);
         assert!(warnings[0].contains("did you mean 'table.local-time-zone'?"), "{}", warnings[0]);
+        settings.set("table.local-timezone", "UTC", &mut warnings).unwrap();
+        settings.written_at("table.local-timezone", Some(Place { line: 3, column: 1, ..Place::default() }));
+        assert_eq!(warnings.len(), 1, "once");
+        let lints = settings.lints();
+        assert_eq!((lints[0].rule, lints[0].location().as_str()), (lint::Rule::UnknownSetting, "3:1"));
+        settings.reset(Some("table.local-timezone"), &mut warnings).unwrap();
+        assert!(settings.lints().is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::binder::{Binder, Context};
 use super::catalog::{Entry, Table};
 use super::digits;
+use super::lint::{self, Unused};
 use super::logical::ColumnId;
 use super::lower::Lowering;
 use super::query::Relation;
@@ -19,7 +20,7 @@ use crate::types::{DataType, Field, ROW_KIND, Schema};
 
 impl Binder<'_> {
     /// Plans `INSERT INTO`. `ignored` takes options of the tables that have no effect.
-    pub(super) fn insert(&mut self, insert: &Insert, ignored: &mut Vec<String>) -> Result<Pipeline> {
+    pub(super) fn insert(&mut self, insert: &Insert, ignored: &mut Vec<Unused>) -> Result<Pipeline> {
         let table = match self.catalog.entries.get(&insert.table.value) {
             Some(Entry::Table(table)) => std::rc::Rc::clone(table),
             Some(Entry::View(_)) => {
@@ -35,7 +36,7 @@ impl Binder<'_> {
         let mut exprs = self.sink_columns(insert, (&table, &schema), &fixed, &relation, query_place.as_ref())?;
         self.check_rowtimes(&relation, &exprs).map_err(|error| at(error, query_place.clone()))?;
         let mut names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
-        let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
+        let connector = table.sink(&mut |key| ignored.push(table.unused(key)))?;
         let changelog = self.add_row_kind(&relation, &mut exprs, &mut names);
         if changelog {
             check_takes_changes(&table, &connector, &relation.rel, &exprs)
@@ -47,6 +48,7 @@ impl Binder<'_> {
         let root = lowering.lower(&relation.rel, &exprs, &names).map_err(|error| at(error, query_place))?;
         let root = named(root, &names);
         ignored.append(&mut lowering.ignored);
+        self.lints.extend(lint::of_query(&relation.rel, &self.arena, &root));
         let mut pipeline =
             Pipeline { root, sink: SinkSpec { table: table.name.clone(), connector, schema, changelog } };
         digits::keep_hidden(&mut pipeline);
@@ -54,7 +56,7 @@ impl Binder<'_> {
     }
 
     /// Plans a SELECT whose rows the caller takes.
-    pub(super) fn collect(&mut self, relation: &Relation, ignored: &mut Vec<String>) -> Result<Pipeline> {
+    pub(super) fn collect(&mut self, relation: &Relation, ignored: &mut Vec<Unused>) -> Result<Pipeline> {
         let mut names = distinct_names(relation.scope.columns.iter().map(|column| column.name.as_str()));
         let mut exprs: Vec<Expr> = relation.scope.columns.iter().map(|column| self.arena.expr(column.id)).collect();
         let fields = names.iter().zip(&exprs).map(|(name, expr)| Field::new(name, expr.data_type().clone()));
@@ -64,6 +66,7 @@ impl Binder<'_> {
             Lowering { arena: &self.arena, config: &self.settings.config, ordered: true, ignored: Vec::new() };
         let root = named(lowering.lower(&relation.rel, &exprs, &names)?, &names);
         ignored.append(&mut lowering.ignored);
+        self.lints.extend(lint::of_query(&relation.rel, &self.arena, &root));
         let table = "the result".to_string();
         let sink = SinkSpec { table, connector: SinkConnector::Collect, schema, changelog };
         Ok(Pipeline { root, sink })

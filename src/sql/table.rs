@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::catalog::{Entry, Table};
+use super::lint::Unused;
 use super::logical::Arena;
 use super::lower::Lowering;
 use super::session::Session;
@@ -48,14 +49,15 @@ pub fn sink(ddl: &str) -> Result<(SinkSpec, Vec<String>)> {
     on_deep_stack(DDL, || {
         let (table, _, mut warnings) = last_table(ddl)?;
         let mut ignored = Vec::new();
-        let connector = table.sink(&mut |key| ignored.push(key.to_string()))?;
+        let connector = table.sink(&mut |key| ignored.push(table.unused(key)))?;
         warnings.extend(without_effect(&ignored));
         Ok((SinkSpec { table: table.name.clone(), connector, schema: table.physical(), changelog: false }, warnings))
     })
 }
 
-fn without_effect(options: &[String]) -> Option<String> {
-    (!options.is_empty()).then(|| format!("options that mean nothing on one machine: {}", options.join(", ")))
+fn without_effect(options: &[Unused]) -> Option<String> {
+    let keys: Vec<&str> = options.iter().map(|option| option.key.as_str()).collect();
+    (!keys.is_empty()).then(|| format!("options that mean nothing on one machine: {}", keys.join(", ")))
 }
 
 fn last_table(ddl: &str) -> Result<(Rc<Table>, Config, Vec<String>)> {
@@ -78,7 +80,7 @@ fn last_table(ddl: &str) -> Result<(Rc<Table>, Config, Vec<String>)> {
     let Some(Entry::Table(table)) = table else {
         return Err(Error::script("the DDL has no CREATE TABLE").help("write CREATE TABLE name (…) WITH (…)"));
     };
-    let config = session.settings.config;
+    let config = session.settings.config.clone();
     let refused = [
         (config.quarantine.is_some(), "transom.quarantine.path"),
         (config.late_rows.is_some(), "transom.late-rows.path"),
@@ -89,6 +91,10 @@ fn last_table(ddl: &str) -> Result<(Rc<Table>, Config, Vec<String>)> {
             Err(Error::script(format!("the setting '{setting}' is for scripts, not for a program"))
                 .help("leave it out"))
         }
-        None => Ok((table, config, session.warnings)),
+        None => {
+            let lints = session.settings.lints().into_iter().filter(|lint| lint.rule.warns());
+            let warnings = session.warnings.into_iter().chain(lints.map(|lint| lint.to_string())).collect();
+            Ok((table, config, warnings))
+        }
     }
 }

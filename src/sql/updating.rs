@@ -2,6 +2,7 @@
 
 use super::binder::Binder;
 use super::catalog::Table;
+use super::lint::{Lint, Rule};
 use super::logical::{Call, ColumnId, GroupAggregate, Rel, Role, WindowId};
 use super::text::place_of;
 use crate::error::{Error, Place, Result};
@@ -17,27 +18,50 @@ impl Binder<'_> {
         calls: Vec<Call>,
         (parts, place): (&[(WindowId, Role)], Option<Place>),
     ) -> Rel {
-        let advice = advice(parts, &input);
+        let lacks = Lacks::of(parts, &input);
         let repeats = self.settings.state_expires();
         if repeats {
-            let warning = "'table.exec.state.ttl': the state of GROUP BY without a window is kept for good here.";
-            self.warnings.push(warning.to_string());
+            let key = "table.exec.state.ttl";
+            let message = format!("'{key}': the state of GROUP BY without a window is kept for good here");
+            let remedy = "group by a window, whose state goes when it ends";
+            self.lints.push(Lint::new(Rule::StateKeptForGood, self.settings.place_of(key), message, remedy));
         }
         let kind = self.kind_column();
-        Rel::Group(Box::new(GroupAggregate { input, keys, calls, kind, repeats, advice, place }))
+        Rel::Group(Box::new(GroupAggregate { input, keys, calls, kind, repeats, lacks, place }))
     }
 }
 
-/// What to do about a GROUP BY that is no window aggregation.
-fn advice(parts: &[(WindowId, Role)], input: &Rel) -> &'static str {
-    let has = |role: Role| parts.iter().any(|(_, other)| *other == role);
-    match (has(Role::Start), has(Role::End)) {
-        (true, false) => "group by window_end as well as window_start",
-        (false, true) => "group by window_start as well as window_end",
-        _ if input.open_window().is_some() || has(Role::Time) => "group by window_start and window_end too",
-        _ => {
-            "read from a window function, FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), and group \
-             by window_start and window_end too"
+/// What a GROUP BY lacks to be a window aggregation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lacks {
+    WindowEnd,
+    WindowStart,
+    /// Its rows are those of windows.
+    Both,
+    Window,
+}
+
+impl Lacks {
+    fn of(parts: &[(WindowId, Role)], input: &Rel) -> Lacks {
+        let has = |role: Role| parts.iter().any(|(_, other)| *other == role);
+        match (has(Role::Start), has(Role::End)) {
+            (true, false) => Lacks::WindowEnd,
+            (false, true) => Lacks::WindowStart,
+            _ if input.open_window().is_some() || has(Role::Time) => Lacks::Both,
+            _ => Lacks::Window,
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Lacks::WindowEnd => "group by window_end as well as window_start",
+            Lacks::WindowStart => "group by window_start as well as window_end",
+            Lacks::Both => "group by window_start and window_end too",
+            Lacks::Window => {
+                "read from a window function, FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), and \
+                 group by window_start and window_end too"
+            }
         }
     }
 }
@@ -58,7 +82,7 @@ pub(super) fn check_takes_changes(table: &Table, connector: &SinkConnector, rel:
          only rows that are added"
     ));
     let group = rel.changes();
-    let advice = group.map(|group| format!("{}, so that each result is given once; or ", group.advice));
+    let advice = group.map(|group| format!("{}, so that each result is given once; or ", group.lacks.advice()));
     let error = error.help(format!(
         "{}write to a table with 'format' = 'debezium-json' or 'connector' = 'print'",
         advice.unwrap_or_default()

@@ -6,6 +6,7 @@ use super::binder::{Binder, located};
 use super::dialect::table_argument_parts;
 use super::function::function_name;
 use super::interval::{IntervalValue, evaluate};
+use super::lint;
 use super::logical::{ColumnId, Rel, Role, Window};
 use super::query::Relation;
 use super::scope::Named;
@@ -69,7 +70,8 @@ impl Binder<'_> {
         let args = arguments(signature, args).map_err(placed)?;
         let (input, partition) = self.data(signature, args[0].expect("DATA is required"))?;
         let time = self.time_column(name, args[1].expect("TIMECOL is required"), &input)?;
-        let function = window_spec(signature, &args, true).map_err(placed)?;
+        let function = window_spec(signature, &args, true).map_err(|error| error.at_place(place.clone()))?;
+        self.lints.extend(lint::of_sizes(name, &function, args[2..].iter().copied().flatten(), place.as_ref()));
         let partition = match (partition, name) {
             (keys, "SESSION") => {
                 let keys = keys.unwrap_or_default();
@@ -85,15 +87,15 @@ impl Binder<'_> {
                 });
             }
         };
-        Ok(self.attach_window(input, function, time, partition))
+        Ok(self.attach_window(input, function, (time, partition), place))
     }
 
     fn attach_window(
         &mut self,
         input: Relation,
         function: WindowSpec,
-        time: ColumnId,
-        partition: Option<Vec<ColumnId>>,
+        (time, partition): (ColumnId, Option<Vec<ColumnId>>),
+        place: Option<Place>,
     ) -> Relation {
         let time_type = match self.arena.columns[time].data_type.kind {
             Type::TimestampLtz(_) => Type::TimestampLtz(3).not_null(),
@@ -122,6 +124,7 @@ impl Binder<'_> {
             partition,
             legacy: false,
             proctime,
+            place,
         });
         Relation { rel: Rel::Window { input: Box::new(input.rel), window: id, time }, scope }
     }

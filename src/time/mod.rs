@@ -24,6 +24,12 @@ impl Watermark {
     pub fn closes(self, end: EventTime) -> bool {
         self.0 >= end.saturating_sub(1)
     }
+
+    /// What is handed on by an operator whose watermark stays so far behind. The end of the input stays one.
+    #[inline]
+    pub fn put_back(self, delay_ms: i64) -> Watermark {
+        if self == Watermark::MAX { self } else { Watermark(self.0.saturating_sub(delay_ms)) }
+    }
 }
 
 /// Where the watermark of a split starts, and from when on operators hear of it.

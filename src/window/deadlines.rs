@@ -36,6 +36,8 @@ enum Kind {
     RowTime {
         every: bool,
     },
+    /// All watermarks are marked.
+    Watermarks,
     Never,
 }
 
@@ -54,9 +56,10 @@ impl Deadlines {
                     allowed_ms: 0,
                 });
             }
-            Lateness::Never => {
+            Lateness::EveryWatermark | Lateness::Never => {
+                let every = matches!(lateness, Lateness::EveryWatermark);
                 return Ok(Deadlines {
-                    kind: Kind::Never,
+                    kind: if every { Kind::Watermarks } else { Kind::Never },
                     time: 0,
                     scale: Scale::new(None)?,
                     in_zone: false,
@@ -78,12 +81,17 @@ impl Deadlines {
         self.scale.horizon(watermark)
     }
 
+    /// Whether every watermark is marked, also where no row of the batch comes under it.
+    pub fn wants_watermarks(&self) -> bool {
+        matches!(self.kind, Kind::Watermarks)
+    }
+
     /// Whether any row of a batch may need a mark, by its lowest time and the watermark after it: cheaper than
     /// looking at every row, and never false where one does.
     pub fn may_be_behind(&self, lowest_time: i64, watermark: Watermark) -> bool {
         let first_end = match self.kind {
             // The rows' own windows decide; their ends are not known from a time.
-            Kind::Attached(_) | Kind::RowTime { every: true } => return true,
+            Kind::Attached(_) | Kind::RowTime { every: true } | Kind::Watermarks => return true,
             Kind::RowTime { every: false } => lowest_time.saturating_add(1),
             Kind::Never => return false,
             Kind::Grid(grid) if !self.in_zone => grid.next_end(lowest_time),
@@ -102,7 +110,7 @@ impl Deadlines {
             Kind::Attached(end) => out.extend_from_slice(&times(rows, end)?),
             Kind::Never => out.resize(out.len() + rows.num_rows(), i64::MAX),
             Kind::Session { .. } => out.extend_from_slice(&local_times(rows, self.time, &mut self.scale)?),
-            Kind::RowTime { every: true } => out.resize(out.len() + rows.num_rows(), i64::MIN),
+            Kind::RowTime { every: true } | Kind::Watermarks => out.resize(out.len() + rows.num_rows(), i64::MIN),
             Kind::RowTime { every: false } => {
                 out.extend(times(rows, self.time)?.iter().map(|time| time.saturating_add(1)));
             }
@@ -128,7 +136,7 @@ impl Deadlines {
     /// # Errors
     /// As [`Deadlines::of`].
     pub fn last_ends(&mut self, rows: &RecordBatch) -> Result<Vec<i64>> {
-        if matches!(self.kind, Kind::Attached(_) | Kind::Never | Kind::RowTime { every: true }) {
+        if matches!(self.kind, Kind::Attached(_) | Kind::Never | Kind::Watermarks | Kind::RowTime { every: true }) {
             return Ok(Vec::new());
         }
         let times = local_times(rows, self.time, &mut self.scale)?;
@@ -139,7 +147,7 @@ impl Deadlines {
             }
             Kind::Session { gap } => times.iter().map(|&time| time.saturating_add(gap)).collect(),
             Kind::RowTime { .. } => times.iter().map(|&time| time.saturating_add(1)).collect(),
-            Kind::Attached(_) | Kind::Never => Vec::new(),
+            Kind::Attached(_) | Kind::Watermarks | Kind::Never => Vec::new(),
         })
     }
 }

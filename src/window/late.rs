@@ -106,7 +106,7 @@ impl Misses {
             Lateness::Windows { window, time, zone, allowed_ms } => {
                 Misses { window: Some(window.clone()), time, allowed: allowed_ms, scale: Scale::new(zone)? }
             }
-            Lateness::RowTime { .. } | Lateness::Never => {
+            Lateness::RowTime { .. } | Lateness::EveryWatermark | Lateness::Never => {
                 Misses { window: None, time: 0, allowed: 0, scale: Scale::new(None)? }
             }
         })

@@ -59,6 +59,7 @@ use crate::state::index::Tag;
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
 pub use late::{Late, LateRow, Missed, Misses};
+pub use rows::null_time;
 pub use zone::Scale;
 
 /// Result rows.

@@ -150,9 +150,14 @@ pub(super) fn times(batch: &RecordBatch, column: usize) -> Result<ScalarBuffer<i
         return Err(wrong());
     }
     if array.null_count() > 0 {
-        return Err(Error::data("the time column of a window is NULL").help("filter such rows out before the window"));
+        return Err(null_time());
     }
     Ok(array.as_primitive::<TimestampMillisecondType>().values().clone())
+}
+
+/// The error for a row whose event time is NULL, because a join has padded it.
+pub fn null_time() -> Error {
+    Error::data("the time column of a window is NULL").help("filter such rows out before the window")
 }
 
 /// A time column on the scale of the windows.

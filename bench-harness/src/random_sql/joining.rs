@@ -34,19 +34,12 @@ fn grouped(script: &mut Script, [left, right]: &[Relation; 2]) -> Query {
     grouping::attached(script, &rows)
 }
 
-/// A join without windows, of all rows or of rows near in time.
+/// A join without windows, of all rows.
 pub fn regular(script: &mut Script) -> Query {
     let (left, right) = (script.table(false), script.table(false));
     let mut condition =
         (*script.draw.pick(&["L.k = R.k", "L.k = R.k AND L.g = R.g", "L.v = R.v", "L.id = R.id"])).to_string();
-    if script.draw.chance(50) {
-        script.feature("interval-join");
-        let (before, after) = (script.draw.between(0, 5), script.draw.between(1, 5));
-        let (before, after) = (script.clock.interval(before), script.clock.interval(after));
-        condition.push_str(&format!(" AND L.ts BETWEEN R.ts - {before} AND R.ts + {after}"));
-    } else {
-        script.feature("regular-join");
-    }
+    script.feature("regular-join");
     if script.draw.chance(30) {
         condition.push_str(" AND L.v < R.v");
     }

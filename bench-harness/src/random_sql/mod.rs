@@ -12,6 +12,7 @@ mod ranking;
 mod relation;
 mod script;
 mod table;
+mod timed;
 mod window;
 
 use std::fs;
@@ -125,9 +126,9 @@ fn cascade(script: &mut Script) {
     script.insert(query);
 }
 
-/// UNION ALL before or after windows, joins without windows, DISTINCT, several sinks.
+/// UNION ALL before or after windows, joins without windows or by times, DISTINCT, several sinks.
 fn several(script: &mut Script) {
-    match script.draw.between(0, 5) {
+    match script.draw.between(0, 7) {
         0 | 1 => {
             let query = joining::union_first(script);
             script.insert(query);
@@ -145,6 +146,10 @@ fn several(script: &mut Script) {
             let first = script.table(true);
             let second = if script.draw.chance(50) { script.table(true) } else { first.clone() };
             let query = grouping::twice(script, &first, &second);
+            script.insert(query);
+        }
+        5 | 6 => {
+            let query = timed::join(script);
             script.insert(query);
         }
         _ => {
@@ -181,11 +186,13 @@ mod tests {
             "changelog",
             "deduplication",
             "grouping-sets",
+            "interval-join",
             "legacy",
             "ltz",
             "over",
             "semi-anti",
             "statement-set",
+            "temporal-join",
             "top-n",
             "union-all",
             "unnest",

@@ -178,6 +178,7 @@ impl<'s> Talk<'s> {
         if self.interactive {
             self.interrupts.begin();
         }
+        self.session.in_file(&script.options.file);
         let prepared = self.session.prepare(&script.text, piece, number)?;
         for warning in &prepared.warnings {
             self.report.notice(warning);

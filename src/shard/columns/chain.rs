@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::expr::{EvalContext, Expr};
 use crate::plan::WindowSpec;
 use crate::time::Watermark;
-use crate::window::assigner;
+use crate::window::{assigner, null_time};
 
 /// Rows under way.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct Flow {
     pub rows: RecordBatch,
     /// The watermark before each row, where a later stage may need it. NULL: it is lower than the row's time.
     pub before: Option<Int64Array>,
+    /// The same of all rows of the batch, also of those that have been removed since.
+    pub passed: Option<Int64Array>,
     /// What that would be without the one row that it comes from.
     pub second: Option<Int64Array>,
     /// The time of each result row, where their order counts and the batch has several.
@@ -37,7 +39,7 @@ impl Flow {
         let second = self.second.as_ref().map(&pick).transpose()?;
         let times = self.times.as_ref().map(&pick).transpose()?;
         let origins = self.origins.as_ref().map(|origins| origins.picked(&pick)).transpose()?;
-        Ok(Flow { rows, before, second, times, origins })
+        Ok(Flow { rows, before, passed: self.passed, second, times, origins })
     }
 
     /// `rows` in place of its own; which of those each comes from.
@@ -51,7 +53,8 @@ pub fn run(chain: &[Link], mut flow: Flow, context: &EvalContext, filtered: &mut
     let mut copies = false;
     for link in chain {
         if flow.rows.num_rows() == 0 {
-            return Ok(Flow { rows: empty_of(chain), before: None, second: None, times: None, origins: None });
+            let (before, second, times, origins) = (None, None, None, None);
+            return Ok(Flow { rows: empty_of(chain), before, second, times, origins, ..flow });
         }
         flow = match link {
             Link::Calc { filter, exprs, schema } => {
@@ -123,6 +126,9 @@ pub fn with_watermarks(rows: &RecordBatch, column: usize, before: Vec<i64>) -> R
 
 fn assign(window: &WindowSpec, time: usize, schema: &SchemaRef, flow: Flow) -> Result<Flow> {
     let time_column = flow.rows.column(time);
+    if time_column.null_count() > 0 {
+        return Err(null_time());
+    }
     let (mut from, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for (row, &time) in times_of(time_column).iter().enumerate() {
         assigner::for_each_window(window, time, &mut |start, end| {

@@ -182,7 +182,7 @@ mod tests {
             vec![Arc::new(StringArray::from(vec!["a", "b", "c", "d"])), Arc::new(lists.finish())];
         let rows = RecordBatch::try_from_iter(["k", "xs"].into_iter().zip(columns)).expect("a batch");
         let before = Some(Int64Array::from(vec![10, 20, 30, 40]));
-        Flow { rows, before, second: None, times: None, origins: None }
+        Flow { rows, before, passed: None, second: None, times: None, origins: None }
     }
 
     fn schema(kinds: &[ArrowType]) -> SchemaRef {

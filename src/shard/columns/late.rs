@@ -122,7 +122,7 @@ impl Lateness {
             misses.push((0..sides).map(|_| None).collect());
             for side in program.sides_of(number).filter(|_| layout.is_first(number)) {
                 let lateness = stage.spec.lateness(side);
-                if !matches!(lateness, plan::Lateness::Never) {
+                if !matches!(lateness, plan::Lateness::EveryWatermark | plan::Lateness::Never) {
                     // The moment of a row is no window to speak of.
                     let windows = if stage.spec.window().is_some() { lateness } else { plan::Lateness::Never };
                     misses[number][side] = Some(Misses::new(windows)?);

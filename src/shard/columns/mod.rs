@@ -353,7 +353,7 @@ impl Columns {
 
     /// The rows of a batch, with the watermark before each where any may be behind it.
     fn with_watermarks(&mut self, mut batch: ScanBatch, routing: &mut Routing<'_>) -> Result<Flow> {
-        let (mut before, mut second) = (None, None);
+        let (mut before, mut second): (Option<Int64Array>, _) = (None, None);
         let current = routing.branch.scan.watermark.as_ref().and_then(|watermark| watermark.current);
         if let (Some(column), Some(values)) = (current, &batch.watermarks) {
             let (watermarks, after) = self.program.rule.before_each(routing.watermark, values);
@@ -380,7 +380,7 @@ impl Columns {
         }
         let origins = self.late.is_some().then(|| Origins::of(&batch.rows, &routing.branch.scan, routing.rows));
         routing.rows += batch.rows.num_rows() as i64;
-        Ok(Flow { rows: batch.rows, before, second, times: None, origins })
+        Ok(Flow { rows: batch.rows, passed: before.clone(), before, second, times: None, origins })
     }
 
     fn route_rows(
@@ -427,7 +427,7 @@ impl Columns {
             // Rows that HAVING removes were used: they count in their window.
             let flow = chain::run(
                 &stage.chain,
-                Flow { rows, before, second: None, times, origins: None },
+                Flow { rows, before, passed: None, second: None, times, origins: None },
                 &program.context,
                 &mut 0,
             )?;

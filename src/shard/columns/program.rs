@@ -144,7 +144,8 @@ impl Program {
     /// The same as the shards see it.
     pub fn layout(&self, splits: &[SplitEntry]) -> Arc<Layout> {
         let splits = splits.iter().map(|entry| entry.branch).collect();
-        Arc::new(Layout::new(&self.ports, self.stages.len(), self.branches.len(), splits))
+        let delays: Vec<i64> = self.stages.iter().map(|stage| stage.spec.delay_ms()).collect();
+        Arc::new(Layout::new(&self.ports, &delays, self.branches.len(), splits))
     }
 
     /// The side of its stage that a port feeds, and the key columns there.

@@ -43,13 +43,16 @@ pub fn route(
     groups: KeyGroups,
     other_splits: Watermark,
 ) -> Result<Vec<Dealt>> {
-    if flow.rows.num_rows() == 0 {
+    let marks = match (&flow.before, &flow.passed) {
+        (before, Some(passed)) if deadlines.wants_watermarks() => all_marks(before.as_ref(), passed, other_splits),
+        // Of rows from a stage each shard knows its own alone.
+        _ if deadlines.wants_watermarks() => Vec::new(),
+        (Some(before), _) => marks_of(&flow.rows, before, deadlines, other_splits)?,
+        (None, _) => Vec::new(),
+    };
+    if flow.rows.num_rows() == 0 && marks.is_empty() {
         return Ok(Vec::new());
     }
-    let marks = match &flow.before {
-        Some(before) => marks_of(&flow.rows, before, deadlines, other_splits)?,
-        None => Vec::new(),
-    };
     let mut hashes = Vec::new();
     if keys.is_empty() {
         return Ok(Dealt::all(EventBatch { rows: flow.rows, hashes, marks }));
@@ -58,7 +61,7 @@ pub fn route(
     if groups.shards == 1 {
         return Ok(Dealt::all(EventBatch { rows: flow.rows, hashes, marks }));
     }
-    deal_out(&flow.rows, &hashes, &marks, groups)
+    deal_out(&flow.rows, &hashes, (&marks, deadlines.wants_watermarks()), groups)
 }
 
 fn marks_of(
@@ -80,7 +83,30 @@ fn marks_of(
     Ok(marks)
 }
 
-fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroups) -> Result<Vec<Dealt>> {
+/// Every watermark, before the first row that comes under it. `passed`: of all rows that there were, ascending.
+fn all_marks(before: Option<&Int64Array>, passed: &Int64Array, other_splits: Watermark) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    let mut row = 0;
+    for value in passed.iter().flatten() {
+        let watermark = START.emitted(Watermark(value)).min(other_splits);
+        if marks.last().map_or(watermark == Watermark::MIN, |last| last.watermark == watermark) {
+            continue;
+        }
+        while before.is_some_and(|before| row < before.len() && before.value(row) < value) {
+            row += 1;
+        }
+        marks.push(Mark { row: row as u32, watermark });
+    }
+    marks
+}
+
+/// Each owner gets its rows; a mark goes to the owner of its row, or to all where every watermark is marked.
+fn deal_out(
+    rows: &RecordBatch,
+    hashes: &[u64],
+    (marks, to_all): (&[Mark], bool),
+    groups: KeyGroups,
+) -> Result<Vec<Dealt>> {
     let shards = groups.shards as usize;
     let expected = rows.num_rows() / shards + rows.num_rows() / (4 * shards) + 16;
     let mut indices: Vec<Vec<u32>> = (0..shards).map(|_| Vec::with_capacity(expected)).collect();
@@ -88,14 +114,15 @@ fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroup
     let mut next_mark = marks.iter().peekable();
     for (row, &hash) in hashes.iter().enumerate() {
         let owner = groups.owner_of(hash) as usize;
-        if let Some(mark) = next_mark.next_if(|mark| mark.row as usize == row) {
-            owner_marks[owner].push(Mark { row: indices[owner].len() as u32, watermark: mark.watermark });
+        while let Some(mark) = next_mark.next_if(|mark| mark.row as usize == row) {
+            mark_for(*mark, (!to_all).then_some(owner), &indices, &mut owner_marks);
         }
         indices[owner].push(row as u32);
     }
+    next_mark.for_each(|mark| mark_for(*mark, None, &indices, &mut owner_marks));
     let mut parts = Vec::new();
     for (owner, (indices, marks)) in indices.into_iter().zip(owner_marks).enumerate() {
-        if indices.is_empty() {
+        if indices.is_empty() && marks.is_empty() {
             continue;
         }
         let hashes = indices.iter().map(|&row| hashes[row as usize]).collect();
@@ -104,4 +131,12 @@ fn deal_out(rows: &RecordBatch, hashes: &[u64], marks: &[Mark], groups: KeyGroup
         parts.push(Dealt { owner, batch: EventBatch { rows, hashes, marks }, rows: Some(indices) });
     }
     Ok(parts)
+}
+
+/// Hands a mark to an owner, `None`: to all of them, before what comes behind the rows that they have.
+fn mark_for(mark: Mark, owner: Option<usize>, indices: &[Vec<u32>], marks: &mut [Vec<Mark>]) {
+    let owners = owner.map_or(0..marks.len(), |owner| owner..owner + 1);
+    for owner in owners {
+        marks[owner].push(Mark { row: indices[owner].len() as u32, watermark: mark.watermark });
+    }
 }

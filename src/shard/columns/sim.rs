@@ -114,6 +114,7 @@ fn scan() -> ScanSpec {
         columns,
         // No delay: every row behind the one before is behind the watermark.
         watermark: Some(WatermarkSpec {
+            place: None,
             time: 1,
             expression: Expr::column(1, Type::Timestamp(3).nullable()),
             text: "ts".into(),

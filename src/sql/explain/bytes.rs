@@ -86,6 +86,11 @@ pub(super) fn key(columns: &[usize], input: &Schema) -> Bytes {
     Bytes { fixed: cells.fixed.next_multiple_of(8) + SLOT_BYTES, ..cells }
 }
 
+/// What a function of OVER keeps of a key, by the type of its result.
+pub(super) fn over_call(output: &Type) -> Bytes {
+    cell(output).and(Bytes::cells(8))
+}
+
 /// The accumulator of one group. `changes`: rows are taken out again.
 pub(super) fn accumulator(call: &AggregateCall, changes: bool) -> Bytes {
     use AggregateKind::*;

@@ -2,16 +2,14 @@
 
 use std::fmt::Write;
 
+use super::join::{compared_times, joined};
 use super::keeps::keeps;
-use super::lint::lints;
-use super::words::{FIRM, column, duration, emits, slices, source, watermark_rule, windows};
+use super::words::{column, duration, emits, paragraph, slices, source, watermark_rule, windows};
 use crate::expr::eval::{Function, Time};
 use crate::expr::{Expr, Scalar};
-use crate::plan::{Config, Node, Pipeline, ScanSpec, StageSpec, WatermarkSpec, WindowSpec};
+use crate::plan::{Config, JoinTimes, Node, Pipeline, ScanSpec, StageSpec, WatermarkSpec, WindowSpec};
 use crate::types::{Schema, Type};
 
-/// Width of the text; terminals are at least that wide.
-const WIDTH: usize = 100;
 /// Of what stands before the colonless words of a line: two spaces, the longest name, two spaces.
 const INDENT: usize = 15;
 
@@ -24,7 +22,7 @@ pub(super) fn cards(pipeline: &Pipeline, config: &Config) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "Card{number}: {}", spec.name());
         for (name, content) in card(spec, inputs, config) {
-            entry(&mut text, name, &content);
+            paragraph(&mut text, &format!("  {name:<width$}", width = INDENT - 2), &content);
         }
         text.push('\n');
     }
@@ -41,25 +39,6 @@ pub(super) fn stages(node: &Node) -> Vec<(&StageSpec, &[Node])> {
     found
 }
 
-/// A named line; what is too long goes on below its beginning.
-fn entry(text: &mut String, name: &str, content: &str) {
-    let mut line = format!("  {name:<width$}", width = INDENT - 2);
-    let mut filled = false;
-    for word in content.split(' ') {
-        if filled && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(text, "{}", line.replace(FIRM, " "));
-            line = " ".repeat(INDENT);
-            filled = false;
-        }
-        if filled {
-            line.push(' ');
-        }
-        line.push_str(word);
-        filled = true;
-    }
-    let _ = writeln!(text, "{}", line.replace(FIRM, " "));
-}
-
 fn card(spec: &StageSpec, inputs: &[Node], config: &Config) -> Vec<(&'static str, String)> {
     let mut lines = vec![("key", key(spec, inputs)), ("windows", cut(spec))];
     if let Some(time) = time(spec) {
@@ -69,7 +48,6 @@ fn card(spec: &StageSpec, inputs: &[Node], config: &Config) -> Vec<(&'static str
     lines.push(("watermark", watermark(spec, &scans, config)));
     lines.push(("keeps", keeps(spec, inputs)));
     lines.push(("gives", gives(spec, inputs)));
-    lines.extend(lints(spec, inputs).into_iter().map(|lint| ("look at", lint)));
     lines
 }
 
@@ -105,7 +83,7 @@ fn cut(spec: &StageSpec) -> String {
         StageSpec::Emitting(spec) => zoned(&spec.aggregate.window, &spec.aggregate.input, &spec.aggregate.zone),
         StageSpec::Rank(spec) => zoned(&spec.window, &spec.input, &spec.zone),
         StageSpec::SessionRows(spec) => zoned(&spec.window, &spec.input, &spec.zone),
-        StageSpec::Join(spec) => match &spec.windows {
+        StageSpec::Join(spec) => match spec.windows() {
             Some(windows) => zoned(&windows[0], &spec.inputs[0], &spec.zone),
             None => "none".to_string(),
         },
@@ -127,7 +105,8 @@ fn time(spec: &StageSpec) -> Option<String> {
         StageSpec::Over(spec) => (&spec.input, spec.time),
         StageSpec::SessionRows(spec) => (&spec.input, spec.time),
         StageSpec::KeepFirst(spec) => (&spec.input, spec.time),
-        StageSpec::Rank(_) | StageSpec::Group(_) | StageSpec::Join(_) => return None,
+        StageSpec::Join(spec) => return compared_times(spec),
+        StageSpec::Rank(_) | StageSpec::Group(_) => return None,
     };
     let field = input.fields.get(time)?;
     Some(format!("{}, {}", field.name, field.data_type.kind))
@@ -144,7 +123,7 @@ fn scans(node: &Node) -> Vec<&ScanSpec> {
 fn watermark(spec: &StageSpec, scans: &[&ScanSpec], config: &Config) -> String {
     let waits = match spec {
         StageSpec::Group(_) => false,
-        StageSpec::Join(spec) => spec.windows.is_some(),
+        StageSpec::Join(spec) => !matches!(spec.times, JoinTimes::Unbounded),
         _ => true,
     };
     if !waits {
@@ -175,7 +154,7 @@ fn rule(scan: &ScanSpec, watermark: &WatermarkSpec) -> String {
 }
 
 /// Milliseconds that a watermark of column `time` stays behind it; `None` where that is no constant.
-pub(super) fn delay_ms(expression: &Expr, time: usize) -> Option<i64> {
+pub(in crate::sql) fn delay_ms(expression: &Expr, time: usize) -> Option<i64> {
     match expression {
         Expr::Column { index, .. } if *index == time => Some(0),
         Expr::Cast { input, .. } => delay_ms(input, time),
@@ -205,10 +184,7 @@ fn gives(spec: &StageSpec, inputs: &[Node]) -> String {
         }
         StageSpec::Over(_) => "each row once (append), when the watermark reaches its time".to_string(),
         StageSpec::KeepFirst(_) => "one row for each key (append), when the watermark reaches its time".to_string(),
-        StageSpec::Join(spec) => match spec.windows {
-            Some(_) => "rows once (append), when the watermark passes the end of their window".to_string(),
-            None => "each pair at once (append)".to_string(),
-        },
+        StageSpec::Join(spec) => joined(spec),
         StageSpec::Group(group) => {
             let key = match group.keys.is_empty() {
                 true => "one row that changes".to_string(),

@@ -3,7 +3,7 @@
 use super::bytes::{Bytes, accumulator, key, row};
 use super::words::{aggregate_call, duration, source};
 use crate::aggregate::AggregateCall;
-use crate::plan::{Frame, JoinSpec, Node, OverSpec, StageSpec, WindowAggregateSpec, WindowSpec};
+use crate::plan::{Frame, JoinSpec, JoinTimes, Node, OverSpec, StageSpec, WindowAggregateSpec, WindowSpec};
 use crate::types::Schema;
 
 /// What the operator keeps, in words, and what one piece of it takes.
@@ -100,9 +100,23 @@ fn over(spec: &OverSpec, input: &Node) -> String {
 }
 
 fn join(spec: &JoinSpec) -> String {
-    let rows = match spec.windows {
-        Some(_) => "the rows of open windows of both sides",
-        None => "all rows of both sides, for good",
+    let rows = match &spec.times {
+        JoinTimes::Windows(_) => "the rows of open windows of both sides".to_string(),
+        JoinTimes::Unbounded => "all rows of both sides, for good".to_string(),
+        JoinTimes::Interval(bounds) if bounds.is_empty() => "nothing".to_string(),
+        JoinTimes::Interval(bounds) => {
+            let after = |side: usize| match bounds.reach(side).1 {
+                0 => "passes their time".to_string(),
+                after if after < 0 => format!("is within {} of their time", duration(-after)),
+                after => format!("is {} past their time", duration(after)),
+            };
+            format!("rows of the left side until the watermark {}, of the right side until it {}", after(0), after(1))
+        }
+        JoinTimes::Versions(_) => {
+            "left rows until the watermark reaches them; of each key the version valid at the watermark, for good, and \
+             newer ones"
+                .to_string()
+        }
     };
     format!("{rows}; a row takes {} on the left, {} on the right", row(&spec.inputs[0]), row(&spec.inputs[1]))
 }

@@ -9,6 +9,29 @@ use crate::types::Schema;
 /// A space at which no line ends. It is a plain one where the text is put out.
 pub(super) const FIRM: char = '\u{a0}';
 
+/// Width of the text; terminals are at least that wide.
+const WIDTH: usize = 100;
+
+/// Words behind a lead; what is too long goes on below their beginning.
+pub(super) fn paragraph(text: &mut String, lead: &str, content: &str) {
+    let indent = lead.chars().count();
+    let mut line = lead.to_string();
+    let mut filled = false;
+    for word in content.split(' ') {
+        if filled && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            text.push_str(&format!("{}\n", line.replace(FIRM, " ")));
+            line = " ".repeat(indent);
+            filled = false;
+        }
+        if filled {
+            line.push(' ');
+        }
+        line.push_str(word);
+        filled = true;
+    }
+    text.push_str(&format!("{}\n", line.replace(FIRM, " ")));
+}
+
 pub(super) fn column(schema: &Schema, index: usize) -> &str {
     schema.fields.get(index).map_or("?", |field| field.name.as_str())
 }
@@ -85,7 +108,7 @@ pub(super) fn slices(window: &WindowSpec) -> String {
 }
 
 /// The largest unit that gives a whole number.
-pub(super) fn duration(milliseconds: i64) -> String {
+pub fn duration(milliseconds: i64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
     match units.into_iter().find(|(unit, _)| milliseconds != 0 && milliseconds % unit == 0) {
         Some((unit, name)) => format!("{} {name}", milliseconds / unit),

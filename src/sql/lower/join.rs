@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Base, Inputs, Lowering, stage};
 use crate::error::{Error, Result};
-use crate::plan::{JoinSpec, StageSpec, WindowSpec};
-use crate::sql::logical::{ColumnId, Join, columns_of};
+use crate::plan::{IntervalBounds, JoinSpec, JoinTimes, StageSpec, Versions, WindowSpec};
+use crate::sql::logical::{ColumnId, Join, Times, columns_of};
+use crate::sql::near::Near;
 
 impl Lowering<'_> {
     pub(super) fn join(&mut self, join: &Join, needed: &BTreeSet<ColumnId>) -> Result<Base> {
@@ -16,16 +17,7 @@ impl Lowering<'_> {
                 keys[side].push(inputs[side].add(expr, self.name_of(expr, "key")));
             }
         }
-        if join.windows.is_some_and(|windows| windows.iter().any(|id| self.arena.windows[*id].proctime)) {
-            return Err(crate::sql::processing::unsupported("a join"));
-        }
-        let windows = join.windows.map(|windows| {
-            [0, 1].map(|side| {
-                let window = &self.arena.windows[windows[side]];
-                let mut add = |id: ColumnId| self.column(&mut inputs[side], id);
-                WindowSpec::Attached { start: add(window.start), end: add(window.end) }
-            })
-        });
+        let times = self.join_times(join, &mut inputs)?;
         let mut places: BTreeMap<ColumnId, (usize, usize)> = BTreeMap::new();
         for id in join.condition.iter().flat_map(columns_of) {
             let (side, id) = join.input_of(id, self.arena).ok_or_else(|| self.lost(id))?;
@@ -55,10 +47,13 @@ impl Lowering<'_> {
         let [left, right] = &inputs;
         let left = self.lower(&join.inputs[0], &left.exprs, &left.names)?;
         let right = self.lower(&join.inputs[1], &right.exprs, &right.names)?;
-        let zone = join.windows.and_then(|[window, _]| self.zone(&self.arena.windows[window].time_type.kind));
+        let zone = match join.times {
+            Times::Windows([window, _]) => self.zone(&self.arena.windows[window].time_type.kind),
+            _ => None,
+        };
         let spec = JoinSpec {
             kind: join.kind,
-            windows,
+            times,
             zone,
             keys,
             null_meets_null: join.keys.iter().map(|key| key.null_meets_null).collect(),
@@ -71,6 +66,27 @@ impl Lowering<'_> {
         let node = stage(vec![left, right], StageSpec::Join(spec));
         let positions = columns.iter().enumerate().map(|(position, (id, _))| (*id, position)).collect();
         Ok(Base { node, positions })
+    }
+
+    fn join_times(&self, join: &Join, inputs: &mut [Inputs; 2]) -> Result<JoinTimes> {
+        let mut columns = |columns: [ColumnId; 2]| [0, 1].map(|side| self.column(&mut inputs[side], columns[side]));
+        Ok(match join.times {
+            Times::Unbounded => JoinTimes::Unbounded,
+            Times::Windows(windows) => {
+                let windows = windows.map(|id| &self.arena.windows[id]);
+                if windows.iter().any(|window| window.proctime) {
+                    return Err(crate::sql::processing::unsupported("a join"));
+                }
+                let [starts, ends] = [columns(windows.map(|window| window.start)), columns(windows.map(|w| w.end))];
+                JoinTimes::Windows([0, 1].map(|side| WindowSpec::Attached { start: starts[side], end: ends[side] }))
+            }
+            Times::Interval(Near { columns: ids, lower_ms, upper_ms }) => {
+                JoinTimes::Interval(IntervalBounds { times: columns(ids), lower_ms, upper_ms })
+            }
+            Times::Versions { columns: ids, in_order } => {
+                JoinTimes::Versions(Versions { times: columns(ids), in_order })
+            }
+        })
     }
 
     fn lost(&self, id: ColumnId) -> Error {

@@ -8,6 +8,7 @@ mod updating;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lint::Unused;
 use super::logical::{Aggregate, Arena, Call, ColumnId, Rel, Unnest, Window, columns_of, rewrite};
 use super::processing::{check_ends, rows_of_ended_windows};
 use crate::aggregate::AggregateCall;
@@ -30,7 +31,7 @@ pub(super) struct Lowering<'a> {
     /// Windows give their rows in an order of their own, whatever the number of shards.
     pub ordered: bool,
     /// Options of tables that have no effect here.
-    pub ignored: Vec<String>,
+    pub ignored: Vec<Unused>,
 }
 
 impl Lowering<'_> {
@@ -144,7 +145,7 @@ impl Lowering<'_> {
         columns: &[ColumnId],
         needed: &BTreeSet<ColumnId>,
     ) -> Result<(ScanSpec, BTreeMap<ColumnId, usize>)> {
-        let source = table.source(&mut |key| self.ignored.push(key.to_string()))?;
+        let source = table.source(&mut |key| self.ignored.push(table.unused(key)))?;
         let mut read: BTreeSet<usize> = (0..columns.len()).filter(|i| needed.contains(&columns[*i])).collect();
         if let Some(watermark) = &table.watermark {
             read.insert(watermark.time);
@@ -174,7 +175,8 @@ impl Lowering<'_> {
         let watermark = table.watermark.as_ref().map(|watermark| {
             let mut expression = watermark.expression.clone();
             expression.map_columns(&|id| at[&id]);
-            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone(), current: None }
+            let place = watermark.place.clone();
+            WatermarkSpec { time: at[&watermark.time], expression, text: watermark.text.clone(), place, current: None }
         });
         let fields = read.iter().map(|i| Field::new(&table.columns[*i].name, table.columns[*i].data_type.clone()));
         let spec = ScanSpec {

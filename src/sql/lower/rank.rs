@@ -112,6 +112,7 @@ impl Lowering<'_> {
                 args: Vec::new(),
                 output: Type::BigInt.not_null(),
             }],
+            place: rank.place.clone(),
         })
     }
 

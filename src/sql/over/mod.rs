@@ -14,6 +14,7 @@ use self::call::OverArguments;
 use super::binder::{Binder, Context, located};
 use super::function::plain_argument;
 use super::interval::{self, IntervalValue};
+use super::lint;
 use super::logical::{ColumnId, Over, OverColumn, Rel, columns_of};
 use super::rank::RankCall;
 use super::text::place_of;
@@ -167,7 +168,7 @@ impl Binder<'_> {
             let error = Error::unsupported("OVER in the order of a time that its rows were kept beyond");
             return Err(placed(error.help("order by window_time")));
         }
-        Ok(Rel::Over(Box::new(Over { input, keys, time, frame, calls: overs.calls })))
+        Ok(Rel::Over(Box::new(Over { input, keys, time, frame, calls: overs.calls, place: overs.place })))
     }
 
     /// A call with OVER: registers what has to be computed and gives the expression over it.
@@ -201,6 +202,11 @@ impl Binder<'_> {
     }
 
     fn over_window(&mut self, name: &str, spec: &WindowSpec, context: &Context<'_>) -> Result<OverWindow> {
+        if let Some(WindowFrameBound::Preceding(Some(length))) =
+            spec.window_frame.as_ref().map(|frame| &frame.start_bound)
+        {
+            self.lints.extend(lint::of_frame(length));
+        }
         let mut inner = Context::new(context.scope, "PARTITION BY");
         let keys = self.exprs(&spec.partition_by, &mut inner)?;
         let time = self.over_time(spec, context)?;

@@ -3,6 +3,7 @@
 mod cards;
 mod cases;
 mod joins;
+mod lints;
 mod plans;
 mod refusals;
 mod soup;

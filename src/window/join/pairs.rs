@@ -34,6 +34,11 @@ impl Candidates {
     pub(super) fn is_full(&self) -> bool {
         self.len() >= CANDIDATES_MAX
     }
+    /// Those at some places.
+    pub(super) fn pick(&self, places: &[u32]) -> Candidates {
+        let of = |rows: &[u32]| places.iter().map(|&at| rows[at as usize]).collect();
+        Candidates { left: of(&self.left), right: of(&self.right) }
+    }
     pub(super) fn clear(&mut self) {
         self.left.clear();
         self.right.clear();
@@ -106,13 +111,13 @@ impl Pairs {
         condition.expr.eval_filter(&rows, &condition.context).map(Some)
     }
 
-    /// Keeps of the candidates those that are rows of the result. `met`, by side and row: has had a partner.
+    /// The places of those candidates that are rows of the result. `met`, by side and row: has had a partner.
     pub(super) fn sift(
         &self,
         candidates: &Candidates,
         met: &mut [Vec<bool>; 2],
         gather: Gather<'_>,
-    ) -> Result<Candidates> {
+    ) -> Result<Vec<u32>> {
         let is_pair = |i: &usize| candidates.left[*i] != NONE && candidates.right[*i] != NONE;
         let hold = if self.has_condition() {
             let pairs: Vec<usize> = (0..candidates.len()).filter(is_pair).collect();
@@ -122,8 +127,8 @@ impl Pairs {
         } else {
             None
         };
-        let (mut pair, mut kept) = (0, Candidates::default());
-        for (&left, &right) in candidates.left.iter().zip(&candidates.right) {
+        let (mut pair, mut kept) = (0, Vec::new());
+        for (at, (&left, &right)) in candidates.left.iter().zip(&candidates.right).enumerate() {
             let keep = match (left, right) {
                 (NONE, row) => !met[1][row as usize],
                 (row, NONE) => met[0][row as usize] == (self.kind == JoinKind::Semi),
@@ -138,7 +143,7 @@ impl Pairs {
                 }
             };
             if keep {
-                kept.push(left, right);
+                kept.push(at as u32);
             }
         }
         Ok(kept)

@@ -3,13 +3,13 @@
 use std::any::Any;
 use std::mem::take;
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::compute::{concat_batches, interleave};
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
 
-use super::super::kept::picked;
 use super::super::{Emit, Emitted, Wanted, WindowOperator, downcast};
 use super::keys::Keys;
 use super::pairs::{CANDIDATES_MAX, Candidates, Pairs};
+use super::stored::Stored;
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
@@ -32,14 +32,10 @@ pub(super) struct RegularJoin {
     fresh: [(Vec<RecordBatch>, Vec<KeyHash>); 2],
 }
 
-/// All rows of a side, by number in the order in which they came.
+/// All rows of a side.
 #[derive(Default)]
 struct Side {
-    batches: Vec<RecordBatch>,
-    /// The number of the first row of each batch.
-    firsts: Vec<u32>,
-    rows: u32,
-    bytes: usize,
+    stored: Stored,
     /// By group, those that may have a partner.
     of_group: Vec<Vec<u32>>,
     /// By row, of the left side of a semi join: it was given.
@@ -47,36 +43,17 @@ struct Side {
 }
 
 impl Side {
+    fn bytes(&self) -> usize {
+        self.stored.bytes() + self.stored.rows() as usize * size_of::<u32>()
+    }
+
     fn of(&self, group: u32) -> &[u32] {
         self.of_group.get(group as usize).map_or(&[], Vec::as_slice)
     }
 
-    fn gather(&self, column: usize, wanted: &[u32]) -> Result<ArrayRef> {
-        let columns: Vec<&dyn Array> = self.batches.iter().map(|batch| batch.column(column).as_ref()).collect();
-        let place = |&row: &u32| {
-            let batch = self.firsts.partition_point(|&first| first <= row) - 1;
-            (batch, (row - self.firsts[batch]) as usize)
-        };
-        Ok(interleave(&columns, &wanted.iter().map(place).collect::<Vec<_>>())?)
-    }
-
-    /// Adds rows; the number of the first.
-    fn push(&mut self, rows: RecordBatch) -> Result<u32> {
-        let (start, count) = (self.rows, rows.num_rows() as u32);
-        let Some(end) = start.checked_add(count).filter(|&end| end < u32::MAX) else {
-            return Err(Error::data("a side of a join without windows has more than four thousand million rows")
-                .help("join windows of the two sides: compare window_start and window_end too"));
-        };
-        self.bytes += rows.get_array_memory_size() + count as usize * size_of::<u32>();
-        self.batches.push(rows);
-        self.firsts.push(start);
-        self.rows = end;
-        Ok(start)
-    }
-
     /// The group of each row, or [`NONE`] for one that can have no partner.
     fn groups(&self) -> Vec<u32> {
-        let mut groups = vec![NONE; self.rows as usize];
+        let mut groups = vec![NONE; self.stored.rows() as usize];
         for (group, rows) in self.of_group.iter().enumerate() {
             rows.iter().for_each(|&row| groups[row as usize] = group as u32);
         }
@@ -88,14 +65,11 @@ impl Side {
         let mut groups = self.groups();
         archive.cells(&mut groups)?;
         archive.list(&mut self.given, |&given| [u8::from(given)], |[given]| given != 0)?;
-        let mut batches = take(&mut self.batches);
-        archive.rows(&mut batches)?;
+        self.stored.archive(archive)?;
         if !archive.is_reading() {
-            self.batches = batches;
             return Ok(());
         }
-        batches.into_iter().try_for_each(|rows| self.push(rows).map(drop))?;
-        fits(groups.len() == self.rows as usize && [0, groups.len()].contains(&self.given.len()))?;
+        fits(groups.len() == self.stored.rows() as usize && [0, groups.len()].contains(&self.given.len()))?;
         self.of_group.resize_with(count, Vec::new);
         for (row, group) in groups.into_iter().enumerate().filter(|&(_, group)| group != NONE) {
             fits((group as usize) < count)?;
@@ -109,16 +83,11 @@ impl Side {
         let groups = other.groups();
         let number = |row: u32| numbers.get(groups[row as usize] as usize).copied().unwrap_or(NONE);
         self.of_group.resize_with(count, Vec::new);
-        for (batch, &first) in other.batches.iter().zip(&other.firsts) {
-            let rows: Vec<u32> = (0..batch.num_rows() as u32).filter(|&row| number(first + row) != NONE).collect();
-            if rows.is_empty() {
-                continue;
-            }
-            let start = self.push(picked(batch, &rows)?)?;
-            for (mine, row) in (start..).zip(rows) {
-                self.of_group[number(first + row) as usize].push(mine);
-                self.given.extend(other.given.get((first + row) as usize));
-            }
+        let rows: Vec<u32> = (0..other.stored.rows()).filter(|&row| number(row) != NONE).collect();
+        let first = self.stored.take_over(&other.stored, &rows)?;
+        for (mine, row) in (first..).zip(rows) {
+            self.of_group[number(row) as usize].push(mine);
+            self.given.extend(other.given.get(row as usize));
         }
         Ok(())
     }
@@ -142,9 +111,9 @@ impl RegularJoin {
         let mut groups = Vec::new();
         let valid = self.keys.groups(side, &rows, &hashes, (&mut self.index, &mut groups))?;
         let mine = &mut self.sides[side];
-        let start = mine.push(rows)?;
+        let start = mine.stored.push(rows)?;
         if side == 0 && self.kind == JoinKind::Semi {
-            mine.given.resize(mine.rows as usize, false);
+            mine.given.resize(mine.stored.rows() as usize, false);
         }
         mine.of_group.resize_with(self.index.len().max(mine.of_group.len()), Vec::new);
         let may_meet = |row: usize| valid.as_ref().is_none_or(|valid| valid.is_valid(row));
@@ -194,7 +163,7 @@ impl RegularJoin {
         }
         let sides = &mut self.sides;
         let Candidates { left, right } = take(candidates);
-        let hold = self.pairs.hold(&left, &right, &|side, column, rows| sides[side].gather(column, rows))?;
+        let hold = self.pairs.hold(&left, &right, &|side, column, rows| sides[side].stored.gather(column, rows))?;
         let mut kept = Candidates::default();
         for (at, (&left, &right)) in left.iter().zip(&right).enumerate() {
             if !hold.as_ref().is_none_or(|hold| hold.value(at)) {
@@ -210,7 +179,7 @@ impl RegularJoin {
         if kept.len() == 0 {
             return Ok(());
         }
-        let rows = self.pairs.rows(&kept, &|side, column, rows| sides[side].gather(column, rows))?;
+        let rows = self.pairs.rows(&kept, &|side, column, rows| sides[side].stored.gather(column, rows))?;
         emit(Emitted::at(rows, side as i64))
     }
 }
@@ -237,7 +206,7 @@ impl WindowOperator for RegularJoin {
         0
     }
     fn state_bytes(&self) -> u64 {
-        (self.index.bytes() + self.sides.iter().map(|side| side.bytes).sum::<usize>()) as u64
+        (self.index.bytes() + self.sides.iter().map(Side::bytes).sum::<usize>()) as u64
     }
     /// No rows are fresh: they are taken in when their block ends.
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {

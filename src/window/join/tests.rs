@@ -10,10 +10,12 @@ use super::*;
 use crate::batch::{EventBatch, Mark};
 use crate::expr::{Expr, resolve};
 use crate::key::KeyGroups;
-use crate::plan::{JoinKind, WindowSpec};
+use crate::plan::{JoinKind, JoinTimes, WindowSpec};
 use crate::state::hash_keys;
 use crate::time::Watermark;
 use crate::types::{Field, Schema, Type};
+
+mod timed;
 
 const KINDS: [JoinKind; 6] =
     [JoinKind::Inner, JoinKind::Left, JoinKind::Right, JoinKind::Full, JoinKind::Semi, JoinKind::Anti];
@@ -61,7 +63,10 @@ impl Question {
         let keys = if self.keyed { vec![0] } else { Vec::new() };
         JoinSpec {
             kind: self.kind,
-            windows: self.windowed.then(|| [0, 1].map(|_| WindowSpec::Attached { start: 2, end: 3 })),
+            times: match self.windowed {
+                true => JoinTimes::Windows([0, 1].map(|_| WindowSpec::Attached { start: 2, end: 3 })),
+                false => JoinTimes::Unbounded,
+            },
             zone: None,
             null_meets_null: keys.iter().map(|_| self.null_meets_null).collect(),
             keys: [keys.clone(), keys],
@@ -149,7 +154,7 @@ fn run(spec: &JoinSpec, sides: [&[Row]; 2], size: usize) -> Vec<(i64, String)> {
     }
     operator.advance(Watermark::MAX, &mut emit).unwrap();
     assert_eq!(operator.open_windows(), 0);
-    assert!(spec.windows.is_none() || operator.state_bytes() == 0);
+    assert!(spec.windows().is_none() || operator.state_bytes() == 0);
     out
 }
 

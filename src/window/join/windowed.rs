@@ -214,7 +214,7 @@ impl WindowJoin {
             Some(rows) => Ok(take(rows.column(column), &indices(wanted), None)?),
             None => self.pairs.nulls(side, column, wanted.len()),
         };
-        let kept = self.pairs.sift(candidates, met, &gather)?;
+        let kept = candidates.pick(&self.pairs.sift(candidates, met, &gather)?);
         candidates.clear();
         if kept.len() == 0 {
             return Ok(());

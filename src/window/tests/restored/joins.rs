@@ -2,12 +2,16 @@
 
 use super::*;
 use crate::expr::{self, Expr};
-use crate::plan::{JoinKind, JoinSpec};
+use crate::plan::{IntervalBounds, JoinKind, JoinSpec, JoinTimes, Versions};
 
 const KINDS: [JoinKind; 6] =
     [JoinKind::Inner, JoinKind::Left, JoinKind::Right, JoinKind::Full, JoinKind::Semi, JoinKind::Anti];
 
-fn job(dice: &mut Dice, kind: JoinKind, windowed: bool) -> Job {
+fn windows() -> JoinTimes {
+    JoinTimes::Windows([0, 1].map(|_| WindowSpec::Attached { start: START, end: END }))
+}
+
+fn job(dice: &mut Dice, kind: JoinKind, times: JoinTimes) -> Job {
     let (keys, input) = (key_columns(dice), input(false));
     let fields: Vec<Field> = input.fields.iter().chain(&input.fields).cloned().collect();
     let output: Vec<usize> = (0..if kind.has_pairs() { fields.len() } else { input.len() }).collect();
@@ -15,7 +19,7 @@ fn job(dice: &mut Dice, kind: JoinKind, windowed: bool) -> Job {
     let condition = expr::resolve::binary("<", value(DOUBLE), value(input.len() + DOUBLE)).unwrap();
     let spec = JoinSpec {
         kind,
-        windows: windowed.then(|| [0, 1].map(|_| WindowSpec::Attached { start: START, end: END })),
+        times,
         zone: None,
         null_meets_null: keys.iter().map(|_| dice.roll(2) == 0).collect(),
         keys: [keys.clone(), keys],
@@ -36,7 +40,7 @@ fn job(dice: &mut Dice, kind: JoinKind, windowed: bool) -> Job {
 fn joins_of_windows_go_on_where_they_were() {
     check_all(40, |dice| {
         let kind = KINDS[dice.roll(6) as usize];
-        job(dice, kind, true)
+        job(dice, kind, windows())
     });
 }
 
@@ -44,6 +48,24 @@ fn joins_of_windows_go_on_where_they_were() {
 fn joins_without_windows_go_on_where_they_were() {
     check_all(40, |dice| {
         let kind = [JoinKind::Inner, JoinKind::Semi][dice.roll(2) as usize];
-        job(dice, kind, false)
+        job(dice, kind, JoinTimes::Unbounded)
+    });
+}
+
+#[test]
+fn joins_of_near_times_go_on_where_they_were() {
+    check_all(40, |dice| {
+        let kind = KINDS[dice.roll(4) as usize];
+        let (before, behind) = (dice.roll(40) as i64 * 100, dice.roll(40) as i64 * 100);
+        job(dice, kind, JoinTimes::Interval(IntervalBounds { times: [TIME; 2], lower_ms: -before, upper_ms: behind }))
+    });
+}
+
+#[test]
+fn joins_by_version_go_on_where_they_were() {
+    check_all(40, |dice| {
+        let kind = [JoinKind::Inner, JoinKind::Left][dice.roll(2) as usize];
+        let in_order = dice.roll(2) == 0;
+        job(dice, kind, JoinTimes::Versions(Versions { times: [TIME; 2], in_order }))
     });
 }

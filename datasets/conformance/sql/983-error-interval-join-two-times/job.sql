@@ -1,0 +1,32 @@
+SET 'execution.runtime-mode' = 'streaming';
+SET 'parallelism.default' = '1';
+SET 'pipeline.auto-watermark-interval' = '0';
+
+CREATE TABLE l (
+  k STRING, lts TIMESTAMP(3), lv INT,
+  WATERMARK FOR lts AS lts - INTERVAL '50' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/l.csv',
+  'format' = 'csv'
+);
+
+CREATE TABLE r (
+  k STRING, rts TIMESTAMP(3), rv INT,
+  WATERMARK FOR rts AS rts - INTERVAL '50' SECOND
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${DATA}/r.csv',
+  'format' = 'csv'
+);
+
+CREATE TABLE results (
+  a TIMESTAMP(3), b TIMESTAMP(3), lv INT
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${OUT}/results',
+  'format' = 'json'
+);
+
+INSERT INTO results
+SELECT lts, rts, lv FROM l L JOIN r R ON L.k = R.k AND L.lts BETWEEN R.rts - INTERVAL '1' SECOND AND R.rts + INTERVAL '3' SECOND;
