@@ -69,6 +69,22 @@ fn windows_go_on_where_they_were() {
     });
 }
 
+/// What HOP puts together of slices is not saved: it must follow from the slices to the last digit.
+#[test]
+fn sums_of_floats_do_not_depend_on_when_slices_were_put_together() {
+    check_all(30, |dice| {
+        let slide_ms = 4 + dice.roll(8);
+        let window = WindowSpec::Hop { size_ms: slide_ms * (4 + dice.roll(9)), slide_ms, offset_ms: 0 };
+        let keys: &[usize] = [&[][..], &[KEY]][dice.roll(2) as usize];
+        let calls = ["SUM", "AVG", "VAR_SAMP", "MAX"].map(|name| call(name, Some(DOUBLE)));
+        let mut spec = spec(window, keys, &calls);
+        spec.ordered = true;
+        let rows = odd_rows(dice);
+        let feeds = feeds(dice, rows, &spec.input);
+        Job::new(dice, StageSpec::Aggregate(spec), feeds)
+    });
+}
+
 #[test]
 fn windows_that_fire_early_or_late_go_on_where_they_were() {
     check_all(24, |dice| {
