@@ -38,7 +38,7 @@ fn job(dice: &mut Dice, kind: JoinKind, times: JoinTimes) -> Job {
 
 #[test]
 fn joins_of_windows_go_on_where_they_were() {
-    check_all(40, |dice| {
+    check_all(30, |dice| {
         let kind = KINDS[dice.roll(6) as usize];
         job(dice, kind, windows())
     });
@@ -46,7 +46,7 @@ fn joins_of_windows_go_on_where_they_were() {
 
 #[test]
 fn joins_without_windows_go_on_where_they_were() {
-    check_all(40, |dice| {
+    check_all(30, |dice| {
         let kind = [JoinKind::Inner, JoinKind::Semi][dice.roll(2) as usize];
         job(dice, kind, JoinTimes::Unbounded)
     });

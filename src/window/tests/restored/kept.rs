@@ -17,7 +17,7 @@ fn job(dice: &mut Dice, stage: StageSpec) -> Job {
 
 #[test]
 fn ranks_go_on_where_they_were() {
-    check_all(40, |dice| {
+    check_all(30, |dice| {
         let (keys, input) = (key_columns(dice), input(false));
         let columns: [&[usize]; 4] = [&[NUMBER], &[TEXT], &[TEXT, NUMBER], &[DOUBLE, DECIMAL]];
         let order = columns[dice.roll(4) as usize].iter().map(|&column| SortKey {
@@ -49,7 +49,7 @@ fn ranks_go_on_where_they_were() {
 
 #[test]
 fn rows_of_sessions_go_on_where_they_were() {
-    check_all(40, |dice| {
+    check_all(30, |dice| {
         let (keys, input, time) = (key_columns(dice), input(false), Type::Timestamp(3));
         let spec = SessionRowsSpec {
             window: WindowSpec::Session { gap_ms: 1 + dice.roll(30) },
@@ -66,7 +66,7 @@ fn rows_of_sessions_go_on_where_they_were() {
 
 #[test]
 fn first_rows_go_on_where_they_were() {
-    check_all(40, |dice| {
+    check_all(30, |dice| {
         let (keys, input) = (key_columns(dice), input(false));
         let spec = KeepFirstSpec {
             keys,
@@ -106,7 +106,7 @@ fn over_call(dice: &mut Dice, input: &Schema) -> OverCall {
 
 #[test]
 fn frames_go_on_where_they_were() {
-    check_all(50, |dice| {
+    check_all(30, |dice| {
         let (keys, input) = (key_columns(dice), input(false));
         let frame = match dice.roll(4) {
             0 => Frame::Range(None),
