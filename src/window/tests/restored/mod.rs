@@ -89,8 +89,9 @@ impl Job {
         };
         for (shard, operator) in operators.iter_mut().enumerate() {
             for (side, batch) in &block.batches {
-                let part = part_of(batch, groups, shard as u32);
-                if part.rows.num_rows() > 0 {
+                let to_all = matches!(self.stage.lateness(*side), crate::plan::Lateness::EveryWatermark);
+                let part = part_of(batch, (groups, shard as u32), to_all);
+                if part.rows.num_rows() > 0 || !part.marks.is_empty() {
                     operator.process(*side, &part, &mut emit).unwrap();
                 }
             }
@@ -199,11 +200,14 @@ fn same(given: &[Given], expected: &[Given], about: &str) {
     }
 }
 
-/// The rows of one shard, with their marks.
-fn part_of(batch: &EventBatch, groups: KeyGroups, shard: u32) -> EventBatch {
+/// The rows of one shard, with their marks, or (`to_all`) with those of all rows.
+fn part_of(batch: &EventBatch, (groups, shard): (KeyGroups, u32), to_all: bool) -> EventBatch {
     let owner = |row: u32| batch.hashes.get(row as usize).map_or(0, |&hash| groups.owner_of(hash));
     let rows: Vec<u32> = (0..batch.rows.num_rows() as u32).filter(|&row| owner(row) == shard).collect();
-    let number = |row: u32| rows.binary_search(&row).ok().map(|number| number as u32);
+    let number = |row: u32| match rows.binary_search(&row) {
+        Ok(number) => Some(number as u32),
+        Err(number) => to_all.then_some(number as u32),
+    };
     let marks = batch.marks.iter().filter_map(|mark| Some(Mark { row: number(mark.row)?, ..*mark })).collect();
     let hashes = rows.iter().filter_map(|&row| batch.hashes.get(row as usize)).copied().collect();
     let rows = take_record_batch(&batch.rows, &UInt32Array::from(rows)).unwrap();
