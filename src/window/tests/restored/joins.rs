@@ -56,7 +56,7 @@ fn joins_without_windows_go_on_where_they_were() {
 fn joins_of_near_times_go_on_where_they_were() {
     check_all(40, |dice| {
         let kind = KINDS[dice.roll(4) as usize];
-        let (before, behind) = (dice.roll(40) as i64 * 100, dice.roll(40) as i64 * 100);
+        let (before, behind) = (dice.roll(40) * 100, dice.roll(40) * 100);
         job(dice, kind, JoinTimes::Interval(IntervalBounds { times: [TIME; 2], lower_ms: -before, upper_ms: behind }))
     });
 }
