@@ -17,7 +17,7 @@ use super::{Report, Running, now_ms};
 use crate::error::{Error, Result};
 use crate::format::local_path;
 use crate::metrics::Totals;
-use crate::options::Config;
+use crate::plan::Config;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
 use crate::shard::columns::{CutOutput, Saved};

@@ -7,6 +7,7 @@ use super::output::OpenSink;
 use super::{Report, RunOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::sequence::{Origin, Position, SplitPosition};
+use crate::format::local_path;
 use crate::key::KeyGroups;
 use crate::shard::Place;
 use crate::shard::columns::Restored;
@@ -48,8 +49,9 @@ impl Checkpoint {
     /// The newest checkpoint of a script below a folder that is not damaged; `damaged` is told of those that are.
     ///
     /// # Errors
-    /// Usage if there is none.
-    pub fn latest(root: &Path, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Checkpoint> {
+    /// Usage if there is none; Unsupported for a folder on another machine.
+    pub fn latest(folder: &str, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Checkpoint> {
+        let root = Path::new(local_path(folder)?);
         let name = |script: &str| Path::new(script).file_name().map(|name| name.to_owned());
         let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
         for (folder, manifest) in found {

@@ -4,10 +4,8 @@ mod explain;
 mod sample;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::format::local_path;
 use crate::job::{self, Checkpoint, JobSummary, Origin, Report, RestoreFrom, RunOptions};
 use crate::sql::{self, Action, ScriptOptions, Statement};
 pub use explain::{explain, findings};
@@ -75,8 +73,7 @@ fn restored(
                 Error::usage("--restore latest needs to know where checkpoints are")
                     .help("SET 'execution.checkpointing.dir' in the script, or name the checkpoint: --restore PATH")
             })?;
-            let root = Path::new(local_path(folder)?);
-            Checkpoint::latest(root, &options.file, &mut |error| report.warning(&format!("passed over: {error}")))?
+            Checkpoint::latest(folder, &options.file, &mut |error| report.warning(&format!("passed over: {error}")))?
         }
     };
     let ours =

@@ -1,11 +1,39 @@
 //! The state of all stages of a shard, written down and taken over.
 
-use super::Restored;
 use super::program::Program;
 use crate::error::Result;
-use crate::snapshot::StateWriter;
+use crate::metrics::Totals;
+use crate::shard::Cut;
+use crate::snapshot::{Closed, StateFile, StateWriter};
 use crate::state::index::Tag;
 use crate::window::{WindowOperator, operator};
+
+/// What a shard has to say at a cut.
+pub struct Saved {
+    pub state: StateWriter,
+    /// One a sink.
+    pub closed: Vec<Closed>,
+    /// Of this shard, since the job began or went on.
+    pub metrics: Totals,
+    pub written: Vec<u64>,
+}
+
+/// Takes what a shard says at its cuts.
+pub trait CutOutput: Send {
+    /// # Errors
+    /// Nobody takes it any more.
+    fn take(&mut self, cut: &Cut, saved: Saved) -> Result<()>;
+}
+
+/// State that a shard takes over before it begins.
+pub struct Restored {
+    /// Of the shards that had the keys which are this one's now.
+    pub files: Vec<StateFile>,
+    /// The only file is that of a shard with the very same keys.
+    pub same_keys: bool,
+    /// This shard also takes over what was counted.
+    pub counts: bool,
+}
 
 pub(super) type Operators = Vec<Box<dyn WindowOperator + Send>>;
 

@@ -25,12 +25,13 @@ use crate::error::Result;
 use crate::exchange::sequence::Step;
 use crate::metrics::{Counter, ShardMetrics, Totals};
 use crate::plan::WindowSpec;
-use crate::snapshot::{Closed, StateFile, StateWriter};
+use crate::snapshot::Closed;
 use crate::source::{Aside, Extent, Transition};
 use crate::time::{Watermark, WatermarkStart};
 use crate::watermark::Peaks;
 use crate::window::{Deadlines, Emitted, WindowOperator};
 use chain::Flow;
+pub use cut::{CutOutput, Restored, Saved};
 use findings::Findings;
 use late::{LateBlock, LateOutput, Lateness, Origins};
 use program::{Branch, Program, Target};
@@ -80,33 +81,6 @@ pub trait AsideOutput: Send {
     /// # Errors
     /// Nobody takes it any more.
     fn take(&mut self, seq: u64, split: usize, aside: Aside) -> Result<()>;
-}
-
-/// What a shard has to say at a cut.
-pub struct Saved {
-    pub state: StateWriter,
-    /// One a sink.
-    pub closed: Vec<Closed>,
-    /// Of this shard, since the job began or went on.
-    pub metrics: Totals,
-    pub written: Vec<u64>,
-}
-
-/// Takes what a shard says at its cuts.
-pub trait CutOutput: Send {
-    /// # Errors
-    /// Nobody takes it any more.
-    fn take(&mut self, cut: &Cut, saved: Saved) -> Result<()>;
-}
-
-/// State that a shard takes over before it begins.
-pub struct Restored {
-    /// Of the shards that had the keys which are this one's now.
-    pub files: Vec<StateFile>,
-    /// The only file is that of a shard with the very same keys.
-    pub same_keys: bool,
-    /// This shard also takes over what was counted.
-    pub counts: bool,
 }
 
 /// What a job of SQL gives to each of its shards.
