@@ -24,8 +24,8 @@ use crate::shard::columns::{CutOutput, Saved};
 use crate::shard::{Cut, Place};
 use crate::sink::sync_parts;
 use crate::snapshot::{
-    CheckpointFolder, Closed, Counts, Fingerprint, Manifest, NamedSink, SplitState, StageState, StateWriter,
-    WatermarkOrigin,
+    CheckpointFolder, Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, RunLock, SplitState, StageState,
+    StateWriter, WatermarkOrigin,
 };
 use crate::source::STDIN;
 
@@ -68,6 +68,19 @@ pub(super) fn schedule(config: &Config, splits: &[SplitEntry], report: &mut dyn 
             None
         }
     }
+}
+
+/// Says that the run lives and which files it may leave, and removes what others have left that live no more.
+///
+/// # Errors
+/// Io, with the file that cannot be written.
+pub(super) fn begin(schedule: &Schedule, sinks: &[OpenSink]) -> Result<RunLock> {
+    let lock = schedule.folder.lock()?;
+    schedule.folder.note_files(&sinks.iter().filter_map(OpenSink::hidden_files).collect::<Vec<_>>())?;
+    if let Some(root) = schedule.folder.path().parent() {
+        CheckpointFolder::clean_up(root)?;
+    }
+    Ok(lock)
 }
 
 /// Where checkpoints go, or why there are none.
@@ -138,6 +151,8 @@ struct Work {
     started: Instant,
     manifest: Manifest,
     states: Vec<StateWriter>,
+    /// Completed since the checkpoint before.
+    fresh: Vec<ClosedPart>,
 }
 
 /// What a specification is known by.
@@ -275,8 +290,10 @@ impl Coordinator {
         saved.iter().for_each(|saved| add(&mut counts, &counts_of(&saved.metrics, saved.written.clone())));
         let stages = identity.stages.iter().zip(&place.watermarks);
         let splits = identity.splits.iter().zip(&place.position.splits);
+        let mut fresh = Vec::new();
         let named = |(at, fingerprint): (usize, &Fingerprint)| {
             let closed: Vec<Closed> = saved.iter_mut().map(|saved| std::mem::take(&mut saved.closed[at])).collect();
+            fresh.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
             NamedSink { fingerprint: fingerprint.clone(), files: self.sinks[at].state(&closed) }
         };
         let sinks = identity.sinks.iter().enumerate().map(named).collect();
@@ -313,7 +330,7 @@ impl Coordinator {
             counts,
             files: Vec::new(),
         };
-        Work { started, manifest, states: saved.into_iter().map(|saved| saved.state).collect() }
+        Work { started, manifest, states: saved.into_iter().map(|saved| saved.state).collect(), fresh }
     }
 }
 
@@ -382,13 +399,11 @@ impl Writer {
     }
 
     fn write(&self, work: Work) -> Result<Completed> {
-        let Work { started, mut manifest, states } = work;
+        let Work { started, mut manifest, states, fresh } = work;
         let number = manifest.checkpoint;
         let pending = self.schedule.folder.begin(number)?;
         let written = || -> Result<()> {
-            for sink in &manifest.sinks {
-                sync_parts(&sink.files.parts)?;
-            }
+            sync_parts(&fresh)?;
             for (shard, state) in states.iter().enumerate() {
                 manifest.files.push(pending.write_state(state, (shard, states.len()))?);
             }

@@ -221,6 +221,11 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
         late: plan.config.late_rows.as_ref().map(Ledger::open).transpose()?,
     };
     let sinks = open_sinks(&program, checkpoint)?;
+    let begun = schedule.as_ref().map(|schedule| checkpoint::begin(schedule, &sinks)).transpose();
+    if begun.is_err() {
+        sinks.iter().for_each(OpenSink::abort);
+    }
+    let _lives = begun?;
     let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started, origin };
     let folder = schedule.as_ref().map(|schedule| schedule.folder.clone());
     match run_shards(&running, (place, schedule), &mut asides, report) {

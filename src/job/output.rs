@@ -2,6 +2,7 @@
 //! through the job's thread, which puts them in order.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -37,6 +38,9 @@ impl OpenSink {
         if let OpenSink::Own(sink) = self {
             sink.abort();
         }
+    }
+    pub fn hidden_files(&self) -> Option<(PathBuf, String)> {
+        if let OpenSink::Own(sink) = self { sink.hidden_files() } else { None }
     }
     /// As [`Sink::state`]; what the caller has been given is nobody's to take back.
     pub fn state(&self, closed: &[Closed]) -> SinkState {

@@ -41,6 +41,9 @@ impl Checkpoint {
             return Err(Error::usage(format!("{} is no checkpoint: it has no file {METADATA}", folder.display()))
                 .help("name a folder chk-N that has one, or say --restore latest"));
         }
+        if CheckpointFolder::is_live(&folder) {
+            return Err(is_live(&folder));
+        }
         let manifest = Manifest::read(&folder.join(METADATA))?;
         manifest.open_state(&folder)?;
         Ok(Checkpoint { folder, manifest, claimed: false })
@@ -60,6 +63,7 @@ impl Checkpoint {
                 if ours { manifest.open_state(&folder).map(|_| Some(manifest)) } else { Ok(None) }
             });
             match opened {
+                Ok(Some(_)) if CheckpointFolder::is_live(&folder) => return Err(is_live(&folder)),
                 Ok(Some(manifest)) => return Ok(Checkpoint { folder, manifest, claimed: true }),
                 Ok(None) => {}
                 Err(error) => damaged(&error),
@@ -186,6 +190,11 @@ impl Checkpoint {
     pub(super) fn adapt(&self, options: &RunOptions) -> RunOptions {
         RunOptions { block_bytes: self.manifest.block_bytes as usize, ..options.clone() }
     }
+}
+
+fn is_live(folder: &Path) -> Error {
+    Error::usage(format!("the job that took {} still runs", folder.display()))
+        .help("end it first: two jobs that go on from one checkpoint would write the same rows twice")
 }
 
 fn changed(split: &SplitState, how: &str) -> Error {

@@ -159,6 +159,9 @@ impl Sink for Filesystem {
         }
     }
 
+    fn hidden_files(&self) -> Option<(PathBuf, String)> {
+        Some(self.0.files.prefix())
+    }
     fn state(&self, closed: &[Closed]) -> SinkState {
         self.0.files.state(closed)
     }

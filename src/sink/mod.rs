@@ -26,6 +26,10 @@ pub trait Sink: Send + Sync {
     fn commit(&self) -> Result<()>;
     /// Removes what was written and is in no checkpoint. Called instead of `commit` when the job fails or is cancelled.
     fn abort(&self);
+    /// The folder in which hidden files of this run may be left, and how their names begin.
+    fn hidden_files(&self) -> Option<(PathBuf, String)> {
+        None
+    }
     /// What a checkpoint has to know of it. `closed`: what the writer of each shard said at the cut.
     fn state(&self, _closed: &[Closed]) -> SinkState {
         SinkState::default()

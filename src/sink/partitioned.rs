@@ -101,6 +101,9 @@ impl Sink for Partitioned {
             let _ = fs::remove_dir(folder);
         }
     }
+    fn hidden_files(&self) -> Option<(PathBuf, String)> {
+        Some(self.0.files.prefix())
+    }
     fn state(&self, closed: &[Closed]) -> SinkState {
         self.0.files.state(closed)
     }

@@ -42,9 +42,15 @@ impl PartFiles {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A hidden file of the run that is no part.
+    /// A hidden file of the run.
     pub fn hidden(&self, what: &str) -> PathBuf {
         self.root.join(format!(".transom-{}-{what}.{}", self.mark, self.format))
+    }
+
+    /// The folder of the hidden files, and how their names begin.
+    pub fn prefix(&self) -> (PathBuf, String) {
+        let root = std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone());
+        (root, format!(".transom-{}-", self.mark))
     }
 
     /// The number of the first file of a writer.

@@ -61,16 +61,14 @@ impl CheckpointFolder {
     pub fn discard(checkpoint: &Path) {
         remove(checkpoint);
         if let Some(run) = checkpoint.parent() {
-            // Only where it is empty.
-            let _ = fs::remove_dir(run);
+            Self::discard_run(run);
         }
     }
 
     /// Removes all of the run.
     pub fn forget(&self) {
         self.forget_before(u64::MAX);
-        // Only where it is empty.
-        let _ = fs::remove_dir(&self.folder);
+        Self::discard_run(&self.folder);
     }
 
     /// The complete checkpoints of all runs below `root`, the newest first: their folders and manifests, or why a

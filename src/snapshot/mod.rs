@@ -12,6 +12,7 @@ mod folder;
 mod format;
 mod manifest;
 mod reader;
+mod run;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -24,4 +25,5 @@ pub use manifest::{
     StateFileEntry, WatermarkOrigin,
 };
 pub use reader::{StateFile, StateReader};
+pub use run::RunLock;
 pub use writer::{StateWriter, Written};

@@ -185,3 +185,33 @@ fn only_checkpoints_with_a_manifest_are_found() {
     run.forget_before(8);
     assert_eq!(CheckpointFolder::all(root.path()).unwrap().len(), 1);
 }
+
+#[test]
+fn what_a_dead_run_has_left_goes_and_what_a_checkpoint_needs_stays() {
+    let (root, table) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let prefix = |mark: &str| vec![(table.path().to_path_buf(), format!(".transom-{mark}-"))];
+    let file = |name: &str| table.path().join(name);
+    let names = [".transom-a-part-0-0.csv", ".transom-a-part-0-1.csv", ".transom-b-part-0-0.csv", "part-a-0-0.csv"];
+    names.iter().for_each(|name| fs::write(file(name), "").unwrap());
+    let (a, b) = (CheckpointFolder::new(root.path(), "a"), CheckpointFolder::new(root.path(), "b"));
+    let (lives, _other) = (a.lock().unwrap(), b.lock().unwrap());
+    assert!(a.lock().is_err());
+    a.note_files(&prefix("a")).unwrap();
+    b.note_files(&prefix("b")).unwrap();
+    let part = ClosedPart { number: 1, shard: 0, hidden: names[1].to_string(), visible: String::new() };
+    let files = SinkState { marks: Vec::new(), parts: vec![part] };
+    let fingerprint = Fingerprint { title: String::new(), text: String::new() };
+    let pending = a.begin(1).unwrap();
+    pending.publish(&Manifest { sinks: vec![NamedSink { fingerprint, files }], ..manifest(Vec::new()) }).unwrap();
+    a.begin(2).unwrap();
+    CheckpointFolder::clean_up(root.path()).unwrap();
+    assert!(names.iter().all(|name| file(name).exists()) && CheckpointFolder::is_live(pending.path()));
+    drop(lives);
+    assert!(!CheckpointFolder::is_live(pending.path()));
+    CheckpointFolder::clean_up(root.path()).unwrap();
+    assert_eq!(names.map(|name| file(name).exists()), [false, true, true, true]);
+    assert!(pending.path().exists() && !a.path().join("chk-2").exists());
+    CheckpointFolder::discard(pending.path());
+    CheckpointFolder::clean_up(root.path()).unwrap();
+    assert!(!a.path().exists() && b.path().exists());
+}

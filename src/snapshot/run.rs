@@ -1,0 +1,121 @@
+//! A run of a job among others that share a folder: it holds a lock as long as it lives, and notes which files it may leave.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use super::folder::CheckpointFolder;
+use crate::error::{Error, Result};
+
+const LOCK: &str = "lock";
+const FILES: &str = "files";
+
+/// Held by a run that lives.
+#[derive(Debug)]
+pub struct RunLock {
+    /// The lock goes with the file.
+    _file: File,
+}
+
+impl CheckpointFolder {
+    /// Makes the folder of the run, and says that it lives.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn lock(&self) -> Result<RunLock> {
+        let folder = self.path();
+        fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
+        let path = folder.join(LOCK);
+        let file = File::create(&path).map_err(|error| Error::io("create", path.display(), error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(RunLock { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(Error::internal(format!("{} is another run's", folder.display()))),
+            Err(TryLockError::Error(error)) => Err(Error::io("lock", path.display(), error)),
+        }
+    }
+
+    /// Notes the folders in which the run writes, each with how the names of its hidden files begin.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn note_files(&self, prefixes: &[(PathBuf, String)]) -> Result<()> {
+        let path = self.path().join(FILES);
+        let failed = |error| Error::io("write", path.display(), error);
+        // Paths may have any character but a zero.
+        let lines = prefixes.iter().map(|(folder, prefix)| format!("{prefix}\0{}\0", folder.display()));
+        fs::write(&path, lines.collect::<String>()).map_err(failed)?;
+        File::open(&path).and_then(|file| file.sync_all()).map_err(failed)
+    }
+
+    /// Whether the run that a checkpoint is of lives.
+    pub fn is_live(checkpoint: &Path) -> bool {
+        checkpoint.parent().is_some_and(is_live)
+    }
+
+    /// Removes what runs below `root` have left that live no more: hidden files that no checkpoint needs, checkpoints that
+    /// were never complete, and folders without any. Nothing is removed while a manifest cannot be read, for nobody knows
+    /// what it needs.
+    ///
+    /// # Errors
+    /// Io, with the folder that cannot be read.
+    pub fn clean_up(root: &Path) -> Result<()> {
+        let mut needed: BTreeSet<String> = BTreeSet::new();
+        let mut complete: BTreeSet<PathBuf> = BTreeSet::new();
+        for (folder, manifest) in Self::all(root)? {
+            let Ok(manifest) = manifest else { return Ok(()) };
+            let parts = manifest.sinks.into_iter().flat_map(|sink| sink.files.parts);
+            // By their names, which no two runs share: paths may be relative to another folder.
+            needed.extend(parts.filter_map(|part| name_of(Path::new(&part.hidden))));
+            complete.insert(folder);
+        }
+        let runs = fs::read_dir(root).map_err(|error| Error::io("read", root.display(), error))?;
+        let runs = runs.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        for run in runs.filter(|run| run.join(LOCK).is_file() && !is_live(run)) {
+            remove_files(&run, &needed);
+            for entry in fs::read_dir(&run).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir()) {
+                if !complete.contains(&entry.path()) {
+                    let _ = fs::remove_dir_all(entry.path());
+                }
+            }
+            if !complete.iter().any(|checkpoint| checkpoint.starts_with(&run)) {
+                Self::discard_run(&run);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folder of a run that has no checkpoint.
+    pub(super) fn discard_run(run: &Path) {
+        let checkpoints = fs::read_dir(run).into_iter().flatten().flatten().any(|entry| entry.path().is_dir());
+        if !checkpoints {
+            let _ = fs::remove_file(run.join(FILES));
+            let _ = fs::remove_file(run.join(LOCK));
+            let _ = fs::remove_dir(run);
+        }
+    }
+}
+
+fn name_of(path: &Path) -> Option<String> {
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+fn is_live(run: &Path) -> bool {
+    let Ok(lock) = File::open(run.join(LOCK)) else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// What cannot be removed stays hidden.
+fn remove_files(run: &Path, needed: &BTreeSet<String>) {
+    let noted = fs::read_to_string(run.join(FILES)).unwrap_or_default();
+    let noted: Vec<&str> = noted.split('\0').collect();
+    for pair in noted.chunks_exact(2) {
+        let [prefix, folder] = [pair[0], pair[1]];
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = name_of(&path).unwrap_or_default();
+            if name.starts_with(prefix) && !needed.contains(&name) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
