@@ -246,6 +246,9 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             if let Some(kept) = asides.quarantine.and_then(Quarantine::keep) {
                 report.notice(&kept);
             }
+            if let Some(newest) = folder.and_then(|folder| folder.newest()) {
+                report.notice(&format!("--restore latest goes on from {}", newest.display()));
+            }
             Err(error)
         }
     }

@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
@@ -41,6 +41,8 @@ struct Shared {
     /// Folders that were not there before, innermost first: they go again if the job fails.
     made: Vec<PathBuf>,
     files: PartFiles,
+    /// Parts that are in the file of the table by now, and were in a checkpoint when it was put together.
+    used: Mutex<Vec<PathBuf>>,
 }
 
 impl Target {
@@ -81,6 +83,7 @@ impl Filesystem {
             header_bytes: format.text_encoder(schema).map_or(0, |encoder| encoder.header().len() as u64),
             made,
             files: PartFiles::new(folder, format.name()),
+            used: Mutex::default(),
         };
         check_writable(&shared.files.root, &shared.files.mark)?;
         Ok(Filesystem(Arc::new(shared)))
@@ -88,11 +91,34 @@ impl Filesystem {
 }
 
 impl Shared {
-    fn commit(&self, parts: &[ClosedPart]) -> Result<()> {
+    /// `needed`: a checkpoint still has the parts, so that they must stay as they are until it has gone.
+    fn commit(&self, parts: &[ClosedPart], needed: bool) -> Result<()> {
+        let paths = || parts.iter().map(|part| PathBuf::from(&part.hidden)).collect();
         match &self.target {
             Target::Folder(_) => self.files.publish(parts).map(drop),
-            Target::File(file) => self.commit_file(file, parts.iter().map(|part| part.hidden.clone().into()).collect()),
+            Target::File(file) if needed => self.commit_copy(file, paths()),
+            Target::File(file) => self.commit_file(file, paths()),
         }
+    }
+
+    /// Puts the file together of copies. The parts go when the sink does, which outlives the checkpoints of the job.
+    fn commit_copy(&self, file: &Path, parts: Vec<PathBuf>) -> Result<()> {
+        let whole = match self.format {
+            FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
+            FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
+            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
+                let whole = self.files.hidden("whole");
+                let (first, others) = parts.split_first().ok_or_else(|| Error::internal("a file of no parts"))?;
+                fs::copy(first, &whole).map_err(|error| Error::io("write", whole.display(), error))?;
+                append_text(&whole, others, self.header_bytes)?;
+                whole
+            }
+        };
+        File::open(&whole).and_then(|file| file.sync_all()).map_err(|e| Error::io("write", whole.display(), e))?;
+        rename(&whole, file)?;
+        sync(&self.files.root);
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).extend(parts);
+        Ok(())
     }
 
     /// A new file of all parts.
@@ -142,10 +168,11 @@ impl Sink for Filesystem {
     }
 
     fn commit(&self) -> Result<()> {
+        let needed = self.0.files.has_covered();
         let parts = self.0.files.take();
-        let result = self.0.commit(&parts);
+        let result = self.0.commit(&parts, needed);
         if result.is_err() {
-            self.0.remove(&parts);
+            self.0.remove(if needed { &[] } else { &parts });
         }
         result
     }
@@ -177,6 +204,9 @@ impl Drop for Filesystem {
     /// A job that ends without a word (a panic of its caller) must not leave its parts lying about.
     fn drop(&mut self) {
         self.0.files.abort();
+        for part in std::mem::take(&mut *self.0.used.lock().unwrap_or_else(PoisonError::into_inner)) {
+            let _ = fs::remove_file(part);
+        }
     }
 }
 

@@ -109,6 +109,11 @@ impl PartFiles {
         Ok(folders)
     }
 
+    /// A checkpoint has parts that are pieces of the one file of the table: it needs them as they are.
+    pub fn has_covered(&self) -> bool {
+        !self.parts().covered.is_empty()
+    }
+
     /// Takes all parts there are, in the order of their numbers.
     pub fn take(&self) -> Vec<ClosedPart> {
         let mut parts = self.parts();

@@ -57,6 +57,12 @@ impl CheckpointFolder {
         }
     }
 
+    /// The newest complete checkpoint of the run.
+    pub fn newest(&self) -> Option<PathBuf> {
+        let complete = numbered(&self.folder).into_iter().filter(|(_, folder)| folder.join(METADATA).is_file());
+        complete.max_by_key(|(number, _)| *number).map(|(_, folder)| folder)
+    }
+
     /// Removes a checkpoint, and the folder of its run if it was the last.
     pub fn discard(checkpoint: &Path) {
         remove(checkpoint);
