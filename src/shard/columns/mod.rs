@@ -15,19 +15,20 @@ mod sim;
 
 use std::sync::Arc;
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
 use super::dataflow::{Cut, Dataflow, InputWatermark, Outgoing};
 use super::layout::Layout;
 use crate::batch::EventBatch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exchange::sequence::Step;
 use crate::metrics::{Counter, ShardMetrics, Totals};
-use crate::plan::WindowSpec;
+use crate::plan::{SinkConnector, SinkSpec, WindowSpec};
 use crate::snapshot::Closed;
 use crate::source::{Aside, Extent, Transition};
 use crate::time::{Watermark, WatermarkStart};
+use crate::types::Field;
 use crate::watermark::Peaks;
 use crate::window::{Deadlines, Emitted, WindowOperator};
 use chain::Flow;
@@ -451,7 +452,22 @@ impl Columns {
         if rows.num_rows() == 0 {
             return Ok(());
         }
+        check_nulls(&self.program.sinks[sink], rows)?;
         self.metrics.rows_written[sink].add(rows.num_rows() as u64);
         self.outputs[sink].write(seq, order, rows)
     }
+}
+
+/// What a table says of its columns holds of the rows that are written into it. What a SELECT says of its own was worked out.
+fn check_nulls(spec: &SinkSpec, rows: &RecordBatch) -> Result<()> {
+    if matches!(spec.connector, SinkConnector::Collect) {
+        return Ok(());
+    }
+    let broken = |(field, column): &(&Field, &ArrayRef)| !field.data_type.nullable && column.null_count() > 0;
+    let Some((field, _)) = spec.schema.fields.iter().zip(rows.columns()).find(broken) else { return Ok(()) };
+    Err(Error::data(format!(
+        "column '{}' of table `{}` is NOT NULL, and a row has NULL for it",
+        field.name, spec.table
+    ))
+    .help("leave such rows out with WHERE, give them a value with COALESCE, or declare the column without NOT NULL"))
 }
