@@ -241,7 +241,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             if let Some(kept) = asides.quarantine.and_then(Quarantine::keep) {
                 report.notice(&kept);
             }
-            Err(error)
+            Err(folder.iter().fold(error, |error, folder| restore::resumable(error, folder, report)))
         }
     }
 }
