@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 the job failed, 2 the command line or the script is wrong, 130 interrupted.
 
 mod changelog;
+mod checkpoint;
 mod diagnostic;
 mod explain;
 mod progress;
@@ -41,6 +42,9 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Aggregate a file in windows, without a script
     Window(Box<window::WindowArgs>),
+    /// List checkpoints, look into one, or look at every byte of them
+    #[command(subcommand)]
+    Checkpoint(checkpoint::CheckpointCommand),
 }
 
 const EXAMPLES: &str = "Examples:
@@ -49,6 +53,7 @@ const EXAMPLES: &str = "Examples:
   cat job.sql | transom run -                          read the script from stdin
   zcat a.csv.gz | transom run job.sql                  read a table with 'path' = '-' from stdin
   transom sql                                          type statements, see their rows
+  transom run job.sql --restore latest                 go on from the latest checkpoint of the script
   transom explain job.sql                              show how it would run
   transom schema trips.csv                             guess the table in a file
   transom window trips.csv --key city --tumble 1h      count its rows by city and hour
@@ -159,6 +164,7 @@ pub fn main() -> ExitCode {
         Command::Sql(args) => shell::shell(args),
         Command::Schema(args) => schema::schema(args).map_err(Failed::from),
         Command::Window(args) => window::window(args),
+        Command::Checkpoint(command) => checkpoint::checkpoint(command).map_err(Failed::from),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -86,6 +86,10 @@ fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
     if job.has_windows {
         lines.push(("peak state", bytes(totals.state_bytes_peak)));
     }
+    if let Some(last) = &job.checkpoints.last {
+        let count = count(job.checkpoints.count);
+        lines.push(("checkpoints", format!("{count}, the last of {} in {}", bytes(last.bytes), duration(last.took))));
+    }
     lines
 }
 

@@ -43,6 +43,13 @@ pub struct Completed {
     pub took: Duration,
 }
 
+/// The checkpoints that a job has taken, those of runs before it left out.
+#[derive(Debug, Clone, Default)]
+pub struct CheckpointsTaken {
+    pub count: u64,
+    pub last: Option<Completed>,
+}
+
 /// Where a job's checkpoints go, and when they are taken.
 #[derive(Debug, Clone)]
 pub struct Schedule {

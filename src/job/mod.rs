@@ -36,7 +36,7 @@ use crate::snapshot::{CheckpointFolder, Counts};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
 use checkpoint::Coordinator;
-pub use checkpoint::{Completed, Schedule};
+pub use checkpoint::{CheckpointsTaken, Completed, Schedule};
 use drive::{Course, Events, Listener, NextCut};
 use late::Ledger;
 use output::{OpenSink, Ordered};
@@ -246,10 +246,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             if let Some(kept) = asides.quarantine.and_then(Quarantine::keep) {
                 report.notice(&kept);
             }
-            if let Some(newest) = folder.and_then(|folder| folder.newest()) {
-                report.notice(&format!("--restore latest goes on from {}", newest.display()));
-            }
-            Err(error)
+            Err(folder.iter().fold(error, |error, folder| restore::resumable(error, folder, report)))
         }
     }
 }
@@ -378,10 +375,20 @@ fn run_shards(
     let extents = splits.iter().map(|entry| entry.split.extent()).collect();
     let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
-    let ordered = Ordered::default();
+    let (ordered, taken) = (Ordered::default(), CheckpointsTaken::default());
     let coordinator = schedule.map(|schedule| Coordinator::new(running, schedule, (first, base.clone())));
-    let mut receiving =
-        Receiving { running, metrics: &metrics, ordered, asides, findings, coordinator, base, failed: Ok(()), report };
+    let mut receiving = Receiving {
+        running,
+        metrics: &metrics,
+        ordered,
+        asides,
+        findings,
+        coordinator,
+        base,
+        taken,
+        failed: Ok(()),
+        report,
+    };
     let course = Course { layout, extents, start: columns::START, order: Order::LowestWatermark, place, cut_every };
     drive::drive(course, options, flows, begin, events, &mut receiving)?;
     receiving.last_checkpoint()?;
@@ -393,7 +400,7 @@ fn run_shards(
     let (totals, findings) = (receiving.snapshot().totals, &receiving.findings);
     let ended = Ended { running, findings, totals: &totals, written: &written };
     let warnings = warnings::warnings(&ended);
-    Ok(Outcome { totals, written, warnings })
+    Ok(Outcome { totals, written, warnings, checkpoints: receiving.taken })
 }
 
 /// What the shards came to.
@@ -402,6 +409,7 @@ struct Outcome {
     /// By sink.
     written: Vec<u64>,
     warnings: Vec<String>,
+    checkpoints: CheckpointsTaken,
 }
 
 fn open_outputs(sinks: &[OpenSink], shard: usize, events: &Events<Told, Findings>) -> Result<Vec<Box<dyn Output>>> {
@@ -418,6 +426,7 @@ struct Receiving<'a> {
     coordinator: Option<Coordinator>,
     /// What was counted before this run.
     base: Counts,
+    taken: CheckpointsTaken,
     /// Of what was told.
     failed: Result<()>,
     report: &'a mut dyn Report,
@@ -427,7 +436,7 @@ impl Receiving<'_> {
     fn take_cut(&mut self, shard: usize, cut: Cut, saved: Saved) -> Result<()> {
         let Some(coordinator) = &mut self.coordinator else { return Ok(()) };
         let completed = coordinator.take(cut, shard, saved)?;
-        completed.map_or(Ok(()), |completed| self.report.checkpointed(&completed))
+        self.checkpointed(completed)
     }
 
     /// Waits for the checkpoint that is being written when all shards have ended.
@@ -435,7 +444,14 @@ impl Receiving<'_> {
         std::mem::replace(&mut self.failed, Ok(()))?;
         let Some(mut coordinator) = self.coordinator.take() else { return Ok(()) };
         let completed = coordinator.last()?;
-        completed.map_or(Ok(()), |completed| self.report.checkpointed(&completed))
+        self.checkpointed(completed)
+    }
+
+    fn checkpointed(&mut self, completed: Option<Completed>) -> Result<()> {
+        let Some(completed) = completed else { return Ok(()) };
+        self.report.checkpointed(&completed)?;
+        self.taken = CheckpointsTaken { count: self.taken.count + 1, last: Some(completed) };
+        Ok(())
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -489,10 +505,7 @@ impl Listener<Told, Findings> for Receiving<'_> {
     fn release(&mut self, blocks: u64) -> Result<()> {
         std::mem::replace(&mut self.failed, Ok(()))?;
         let completed = self.coordinator.as_mut().map_or(Ok(None), Coordinator::completed);
-        let reported = completed.and_then(|completed| match completed {
-            Some(completed) => self.report.checkpointed(&completed),
-            None => Ok(()),
-        });
+        let reported = completed.and_then(|completed| self.checkpointed(completed));
         if reported.is_err() {
             self.coordinator = None;
         }

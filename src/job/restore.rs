@@ -197,6 +197,19 @@ fn is_live(folder: &Path) -> Error {
         .help("end it first: two jobs that go on from one checkpoint would write the same rows twice")
 }
 
+/// Says, of a job that has ended with an error, that it can go on from a checkpoint, if it can.
+pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dyn Report) -> Error {
+    let found = CheckpointFolder::all(folder.path()).unwrap_or_default();
+    let Some((newest, _)) = found.first() else { return error };
+    let kept = format!("what {} covers was kept", newest.display());
+    if error.kind() == ErrorKind::Cancelled {
+        return Error::new(ErrorKind::Cancelled, format!("interrupted; {kept}"))
+            .help("--restore latest goes on from there");
+    }
+    report.notice(&format!("{kept}; --restore latest goes on from there"));
+    error
+}
+
 fn changed(split: &SplitState, how: &str) -> Error {
     Error::new(ErrorKind::Data, format!("{} {how}", split.name))
         .help("a job goes on in the files that it has begun; bring the file back, or run the job from its beginning")

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Outcome, Running};
+use super::{CheckpointsTaken, Outcome, Running};
 use crate::metrics::Totals;
 use crate::plan::Config;
 use crate::shard::columns::program::Program;
@@ -30,6 +30,7 @@ pub struct JobSummary {
     pub late_rows: Option<String>,
     /// Rows in that file because they missed some of their windows, not all.
     pub rows_partly_late: u64,
+    pub checkpoints: CheckpointsTaken,
     /// What is hardly as it was meant, one line each.
     pub warnings: Vec<String>,
 }
@@ -38,7 +39,7 @@ impl JobSummary {
     /// `partly`: rows that missed some of their windows, where these are kept.
     pub(super) fn new(running: &Running<'_>, outcome: Outcome, (config, partly): (&Config, u64)) -> Self {
         let (program, splits) = (running.program, running.splits);
-        let Outcome { totals, written, warnings } = outcome;
+        let Outcome { totals, written, warnings, checkpoints } = outcome;
         let files: BTreeSet<&str> = splits.iter().map(|entry| entry.split.name()).collect();
         JobSummary {
             totals,
@@ -52,6 +53,7 @@ impl JobSummary {
             quarantine: config.quarantine.as_ref().map(|spec| spec.path.clone()),
             late_rows: config.late_rows.as_ref().map(|spec| spec.path.clone()),
             rows_partly_late: partly,
+            checkpoints,
             warnings,
         }
     }

@@ -57,12 +57,6 @@ impl CheckpointFolder {
         }
     }
 
-    /// The newest complete checkpoint of the run.
-    pub fn newest(&self) -> Option<PathBuf> {
-        let complete = numbered(&self.folder).into_iter().filter(|(_, folder)| folder.join(METADATA).is_file());
-        complete.max_by_key(|(number, _)| *number).map(|(_, folder)| folder)
-    }
-
     /// Removes a checkpoint, and the folder of its run if it was the last.
     pub fn discard(checkpoint: &Path) {
         remove(checkpoint);
@@ -78,15 +72,13 @@ impl CheckpointFolder {
     }
 
     /// The complete checkpoints of all runs below `root`, the newest first: their folders and manifests, or why a
-    /// manifest cannot be read.
+    /// manifest cannot be read. `root` may also be the folder of one run.
     ///
     /// # Errors
     /// Io, with the folder that cannot be read.
     pub fn all(root: &Path) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
-        let runs = fs::read_dir(root).map_err(|error| Error::io("read", root.display(), error))?;
-        let runs = runs.filter_map(|entry| entry.ok().map(|entry| entry.path()));
         let mut found: Vec<(PathBuf, Result<Manifest>)> = Vec::new();
-        for (_, folder) in runs.flat_map(|run| numbered(&run)) {
+        for folder in below(root)? {
             let metadata = folder.join(METADATA);
             if metadata.is_file() {
                 found.push((folder, Manifest::read(&metadata)));
@@ -100,6 +92,25 @@ impl CheckpointFolder {
         found.sort_by_key(|found| std::cmp::Reverse(time(found)));
         Ok(found)
     }
+
+    /// The folders below `root` that are no checkpoints yet, or never became one; in the order of their names.
+    ///
+    /// # Errors
+    /// As [`CheckpointFolder::all`].
+    pub fn incomplete(root: &Path) -> Result<Vec<PathBuf>> {
+        let mut folders = below(root)?;
+        folders.retain(|folder| !folder.join(METADATA).is_file());
+        folders.sort();
+        Ok(folders)
+    }
+}
+
+/// The folders of all checkpoints below a root, complete or not.
+fn below(root: &Path) -> Result<Vec<PathBuf>> {
+    let runs = fs::read_dir(root).map_err(|error| Error::io("read", root.display(), error))?;
+    let runs = runs.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let numbered = std::iter::once(root.to_path_buf()).chain(runs).flat_map(|run| numbered(&run));
+    Ok(numbered.map(|(_, folder)| folder).collect())
 }
 
 fn written_ms(path: &Path) -> i64 {
@@ -176,15 +187,36 @@ impl Manifest {
     /// # Errors
     /// Io, or Data with the file and the place.
     pub fn open_state(&self, folder: &Path) -> Result<Vec<StateFile>> {
-        let open = |entry: &StateFileEntry| {
+        self.files.iter().map(|entry| self.open_file(folder, entry)).collect()
+    }
+
+    /// Opens one of the files of state and checks every byte of it.
+    ///
+    /// # Errors
+    /// As [`Manifest::open_state`].
+    pub fn open_file(&self, folder: &Path, entry: &StateFileEntry) -> Result<StateFile> {
+        let path = folder.join(&entry.name);
+        let file = StateFile::open(&path)?;
+        if file.hash != entry.hash || file.checkpoint != self.checkpoint {
+            let message = format!("damaged: it is not the file that {METADATA} names");
+            return Err(Error::new(ErrorKind::Data, message).in_file(path.display().to_string()));
+        }
+        Ok(file)
+    }
+
+    /// Sees that the files of state are there and have their sizes, without a look at their bytes.
+    ///
+    /// # Errors
+    /// Io, or Data with the file.
+    pub fn check_sizes(&self, folder: &Path) -> Result<()> {
+        self.files.iter().try_for_each(|entry| {
             let path = folder.join(&entry.name);
-            let file = StateFile::open(&path)?;
-            if file.hash != entry.hash || file.checkpoint != self.checkpoint {
-                let message = format!("damaged: it is not the file that {METADATA} names");
-                return Err(Error::new(ErrorKind::Data, message).in_file(path.display().to_string()));
+            let metadata = fs::metadata(&path).map_err(|error| Error::io("read", path.display(), error))?;
+            if metadata.len() == entry.bytes {
+                return Ok(());
             }
-            Ok(file)
-        };
-        self.files.iter().map(open).collect()
+            let message = format!("damaged: {} bytes, not {}", metadata.len(), entry.bytes);
+            Err(Error::new(ErrorKind::Data, message).in_file(path.display().to_string()))
+        })
     }
 }

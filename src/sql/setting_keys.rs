@@ -121,6 +121,8 @@ const IGNORED_FAMILIES: &[&str] = &[
     "cluster.",
     "env.",
     "execution.checkpointing.",
+    "execution.savepoint.",
+    "execution.state-recovery.",
     "fs.",
     "heartbeat.",
     "high-availability.",

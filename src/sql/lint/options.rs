@@ -5,8 +5,14 @@ use crate::error::Place;
 
 /// Settings whose effect may be missed, by how they begin: what is so instead, and what to do.
 const MISSED: &[(&str, &str, &str)] = &[
-    ("execution.checkpointing.", RESTART.0, RESTART.1),
-    ("restart-strategy", RESTART.0, RESTART.1),
+    ("execution.checkpointing.mode", "every row counts exactly once", "it may stay for Flink"),
+    ("execution.savepoint.path", BEGINS.0, BEGINS.1),
+    ("execution.state-recovery.path", BEGINS.0, BEGINS.1),
+    (
+        "restart-strategy",
+        "a job that fails is not run again by itself",
+        "it may stay for Flink; transom run --restore latest goes on from the last checkpoint",
+    ),
     (
         "table.exec.mini-batch.",
         "a row gives its changes at once",
@@ -23,8 +29,8 @@ const MISSED: &[(&str, &str, &str)] = &[
         "it may stay for Flink, if all state is that of windows",
     ),
 ];
-const RESTART: (&str, &str) =
-    ("a job that is broken off leaves nothing behind and begins anew", "it may stay for Flink");
+const BEGINS: (&str, &str) =
+    ("a script begins anew unless the command line says otherwise", "transom run --restore PATH, with a path of here");
 
 /// Settings of which a shell heeds some, and the one that all scripts of clusters have.
 const UNSPOKEN: &[&str] =

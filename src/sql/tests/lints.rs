@@ -230,6 +230,18 @@ fn a_view_that_is_read_twice_is_spoken_of_once() {
 }
 
 #[test]
+fn settings_of_checkpoints_have_an_effect_and_those_of_restarts_none() {
+    let select = format!("SELECT COUNT(*) {TUMBLE} GROUP BY window_start, window_end, g");
+    let of = |settings: &str| findings(&lints(&format!("{settings}{select}")));
+    let heeded = "SET 'execution.checkpointing.interval' = '1 s';\nSET 'execution.checkpointing.dir' = '/tmp/c';\n\
+                  SET 'state.checkpoints.num-retained' = '2';\n";
+    assert!(!of(heeded).contains("setting-without-effect"), "{}", of(heeded));
+    let restored = of("SET 'execution.state-recovery.path' = '/tmp/c/chk-1';\n");
+    assert!(restored.contains("transom run --restore PATH"), "{restored}");
+    assert!(of("SET 'restart-strategy.type' = 'none';\n").contains("--restore latest"));
+}
+
+#[test]
 fn the_section_of_explain_is_aligned_and_wrapped() {
     assert_eq!(findings(&[]), "");
     let text = findings(&lints(&format!(
