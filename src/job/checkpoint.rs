@@ -54,13 +54,18 @@ pub struct Schedule {
 }
 
 /// The schedule that the settings ask for, if this job can go on from a checkpoint; else a notice says why not.
-pub(super) fn schedule(config: &Config, splits: &[SplitEntry], report: &mut dyn Report) -> Option<Schedule> {
+pub(super) fn schedule(
+    config: &Config,
+    splits: &[SplitEntry],
+    restored: Option<&Checkpoint>,
+    report: &mut dyn Report,
+) -> Option<Schedule> {
     let settings = &config.checkpoints;
     let interval = settings.interval_ms?;
     match folder(config, splits) {
         Ok(folder) => {
-            let run = format!("{:x}-{:x}", now_ms(), std::process::id());
-            let folder = CheckpointFolder::new(&folder, &run);
+            let own = || CheckpointFolder::new(&folder, &format!("{:x}-{:x}", now_ms(), std::process::id()));
+            let folder = restored.and_then(Checkpoint::run).unwrap_or_else(own);
             Some(Schedule { folder, interval: Duration::from_millis(interval), retained: settings.retained })
         }
         Err(why) => {
@@ -171,8 +176,7 @@ impl Coordinator {
         };
         let (work, inbox) = bounded(1);
         let (outbox, done) = bounded(1);
-        let restored = running.origin.checkpoint.clone();
-        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec(), restored };
+        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec() };
         let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
         Coordinator {
             due: Instant::now() + schedule.interval,
@@ -367,8 +371,6 @@ fn add(counts: &mut Counts, more: &Counts) {
 struct Writer {
     schedule: Schedule,
     sinks: Vec<OpenSink>,
-    /// What the job goes on from.
-    restored: Option<Checkpoint>,
 }
 
 impl Writer {
@@ -402,7 +404,6 @@ impl Writer {
             sink.publish(&state.files)?;
         }
         self.schedule.folder.forget_before((number + 1).saturating_sub(self.schedule.retained));
-        self.restored.iter().for_each(Checkpoint::outlived);
         let bytes = manifest.files.iter().map(|file| file.bytes).sum();
         Ok(Completed { number, folder: pending.path().to_path_buf(), bytes, took: started.elapsed() })
     }

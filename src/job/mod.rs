@@ -212,7 +212,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
     let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
     let splits = Arc::new(splits);
-    let schedule = checkpoint::schedule(&plan.config, &splits, report);
+    let schedule = checkpoint::schedule(&plan.config, &splits, checkpoint, report);
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
     overlap::check_asides(&plan.config, &program.sinks, files)?;
@@ -233,7 +233,8 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             commit(&sinks)?;
             // Nothing is left to go on with.
             folder.iter().for_each(CheckpointFolder::forget);
-            checkpoint.iter().for_each(|checkpoint| checkpoint.outlived());
+            checkpoint.and_then(Checkpoint::run).iter().for_each(CheckpointFolder::forget);
+            sinks.iter().for_each(OpenSink::settle);
             Ok(JobSummary::new(&running, outcome, (&plan.config, partly)))
         }
         Err(error) => {

@@ -38,6 +38,12 @@ impl OpenSink {
             sink.abort();
         }
     }
+    /// As [`Sink::settle`].
+    pub fn settle(&self) {
+        if let OpenSink::Own(sink) = self {
+            sink.settle();
+        }
+    }
     /// As [`Sink::state`]; what the caller has been given is nobody's to take back.
     pub fn state(&self, closed: &[Closed]) -> SinkState {
         if let OpenSink::Own(sink) = self { sink.state(closed) } else { SinkState::default() }

@@ -22,7 +22,7 @@ use crate::watermark::Peaks;
 pub struct Checkpoint {
     pub folder: PathBuf,
     pub manifest: Manifest,
-    /// It belongs to the job that goes on from it, and goes when a newer one or the end of the job makes it useless.
+    /// The job that goes on from it takes over all checkpoints of the run that wrote it, and removes them in its turn.
     pub claimed: bool,
 }
 
@@ -69,11 +69,9 @@ impl Checkpoint {
         Err(Error::usage(message).help("run the job from its beginning, without --restore"))
     }
 
-    /// The job has a newer checkpoint, or has ended well.
-    pub(super) fn outlived(&self) {
-        if self.claimed {
-            CheckpointFolder::discard(&self.folder);
-        }
+    /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.
+    pub(super) fn run(&self) -> Option<CheckpointFolder> {
+        self.claimed.then(|| CheckpointFolder::around(&self.folder))
     }
 
     /// The state must be that of the program's stages and sinks.

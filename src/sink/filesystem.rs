@@ -82,21 +82,22 @@ impl Filesystem {
             made,
             files: PartFiles::new(folder, format.name()),
         };
-        check_writable(&shared.files.root, &shared.files.mark)?;
+        check_writable(&shared.files.root, &shared.files.unique)?;
         Ok(Filesystem(Arc::new(shared)))
     }
 }
 
 impl Shared {
-    fn commit(&self, parts: &[ClosedPart]) -> Result<()> {
+    fn commit(&self) -> Result<()> {
+        let parts = self.files.all()?;
         match &self.target {
-            Target::Folder(_) => self.files.publish(parts).map(drop),
+            Target::Folder(_) => self.files.publish(&parts).map(drop),
             Target::File(file) => self.commit_file(file, parts.iter().map(|part| part.hidden.clone().into()).collect()),
         }
     }
 
     /// A new file of all parts.
-    fn whole(&self, parts: &[PathBuf], append: fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
+    fn whole(&self, parts: &[PathBuf], append: impl Fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
         let whole = self.files.hidden("whole");
         append(parts, &whole)?;
         Ok(whole)
@@ -108,28 +109,34 @@ impl Shared {
             part::create(&path, &self.format, &self.schema)?.finish()?;
             parts.push(path);
         }
+        let may_change = !self.files.has_covered();
         let whole = match self.format {
-            _ if parts.len() == 1 => parts.remove(0),
+            _ if parts.len() == 1 && may_change => parts.remove(0),
             FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
             FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
             FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
-                let whole = parts.remove(0);
+                let first = parts.remove(0);
+                let whole = if may_change { first } else { self.whole(&[first], copy_first)? };
                 append_text(&whole, &parts, self.header_bytes)?;
                 whole
             }
         };
-        rename(&whole, file)?;
-        for part in &parts {
-            remove(part)?;
+        if !may_change {
+            File::open(&whole)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| Error::io("write", whole.display(), error))?;
         }
+        rename(&whole, file)?;
         sync(&self.files.root);
+        // What is left was copied; pieces of a checkpoint stay until that is gone.
+        self.files.abort();
         Ok(())
     }
 
-    /// Leaves nothing behind; what cannot be removed stays hidden.
-    fn remove(&self, parts: &[ClosedPart]) {
-        let parts = parts.iter().map(|part| PathBuf::from(&part.hidden));
-        for path in parts.chain([self.files.hidden("whole"), self.files.hidden("empty")]) {
+    /// Leaves nothing behind but what a checkpoint has; what cannot be removed stays hidden.
+    fn remove(&self) {
+        self.files.abort();
+        for path in [self.files.hidden("whole"), self.files.hidden("empty")] {
             let _ = fs::remove_file(path);
         }
     }
@@ -142,21 +149,23 @@ impl Sink for Filesystem {
     }
 
     fn commit(&self) -> Result<()> {
-        let parts = self.0.files.take();
-        let result = self.0.commit(&parts);
+        let result = self.0.commit();
         if result.is_err() {
-            self.0.remove(&parts);
+            self.0.remove();
         }
         result
     }
 
     fn abort(&self) {
-        self.0.files.abort();
-        self.0.remove(&[]);
+        self.0.remove();
         for folder in &self.0.made {
             // Only where it is empty: somebody else may write there too.
             let _ = fs::remove_dir(folder);
         }
+    }
+
+    fn settle(&self) {
+        self.0.files.settle();
     }
 
     fn state(&self, closed: &[Closed]) -> SinkState {
@@ -166,7 +175,7 @@ impl Sink for Filesystem {
         self.0.files.publish(&state.parts).map(drop)
     }
     fn restore(&self, state: &SinkState) -> Result<()> {
-        self.0.files.restore(state).map(drop)
+        self.0.files.restore(state, false).map(drop)
     }
 }
 
@@ -265,8 +274,9 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
 }
 
-fn remove(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(|error| Error::io("remove", path.display(), error))
+fn copy_first(parts: &[PathBuf], whole: &Path) -> Result<()> {
+    let copy = |part: &PathBuf| fs::copy(part, whole).map_err(|error| Error::io("write", whole.display(), error));
+    parts.first().map_or(Ok(()), |part| copy(part).map(drop))
 }
 
 fn append_text(whole: &Path, parts: &[PathBuf], header_bytes: u64) -> Result<()> {

@@ -26,6 +26,8 @@ pub trait Sink: Send + Sync {
     fn commit(&self) -> Result<()>;
     /// Removes what was written and is in no checkpoint. Called instead of `commit` when the job fails or is cancelled.
     fn abort(&self);
+    /// All sinks have committed and no checkpoint is left: removes what was kept only to go back to one.
+    fn settle(&self) {}
     /// What a checkpoint has to know of it. `closed`: what the writer of each shard said at the cut.
     fn state(&self, _closed: &[Closed]) -> SinkState {
         SinkState::default()

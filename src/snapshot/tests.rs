@@ -170,7 +170,11 @@ fn only_checkpoints_with_a_manifest_are_found() {
     let entry = written(root.path());
     assert!(CheckpointFolder::all(root.path()).unwrap().is_empty());
     let run = CheckpointFolder::new(root.path(), "run");
+    let left = root.path().join("run/chk-7").join(&entry.name);
+    let bytes = fs::read(&left).unwrap();
     let pending = run.begin(7).unwrap();
+    assert!(!left.exists(), "what an earlier run has left under the number");
+    fs::write(&left, bytes).unwrap();
     pending.publish(&manifest(vec![entry])).unwrap();
     let later = CheckpointFolder::new(root.path(), "other").begin(1).unwrap();
     later.publish(&Manifest { checkpoint: 1, created_ms: i64::MAX, ..manifest(Vec::new()) }).unwrap();
