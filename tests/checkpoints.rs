@@ -1,235 +1,241 @@
-//! Checkpoints as files: what an earlier version wrote is still read, and `transom checkpoint` tells what is in it.
+//! Checkpoints as a user meets them: when there are none, what is said of damaged ones, of changed scripts and inputs, and
+//! what a job leaves behind.
 #![cfg(feature = "sql")]
 
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use support::{Job, read_lines, script};
-use tempfile::TempDir;
-use transom::error::{Error, Result};
-use transom::job::{Completed, JobSummary, Report, RunOptions};
-use transom::runner::run_script;
-use transom::sql::ScriptOptions;
+use support::breaking::{CHECKPOINTS, Piece};
+use support::{Job, script};
+use transom::error::Error;
+use transom::job::RestoreFrom;
 
-const TABLES: [&str; 4] = ["minutes", "best.csv", "visits", "near"];
-const GOLDEN: &str = "checkpoints/run/chk-1";
+const SOURCE: &str = "ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts";
+const COUNT: &str = "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) \
+    GROUP BY k, window_start, window_end";
+const RESULT: [&str; 4] = [r#"{"k":"a","n":1}"#, r#"{"k":"a","n":2}"#, r#"{"k":"a","n":2}"#, r#"{"k":"b","n":1}"#];
 
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoints/version-1")
+fn rows() -> String {
+    let rows = [(1, "a"), (2, "b"), (3, "a"), (11, "a"), (21, "a"), (22, "a")];
+    rows.map(|(second, key)| format!("2024-05-01 12:00:{second:02},{key},1\n")).concat()
 }
 
-/// A copy of the golden files.
-fn copy() -> TempDir {
-    fn copy_folder(from: &Path, to: &Path) {
-        fs::create_dir_all(to).expect("a writable folder");
-        for entry in fs::read_dir(from).expect("a readable folder").flatten() {
-            let to = to.join(entry.file_name());
-            if entry.path().is_dir() {
-                copy_folder(&entry.path(), &to);
-            } else {
-                fs::copy(entry.path(), to).expect("a copy");
-            }
+fn text(settings: &str, query: &str) -> String {
+    format!("{CHECKPOINTS}{settings}{}", script(SOURCE, "k STRING, n BIGINT", query))
+}
+
+fn job() -> Job {
+    Job::new(&text("", COUNT)).file("src.csv", rows())
+}
+
+/// The job, broken off at its third checkpoint.
+fn broken() -> Job {
+    let job = job();
+    assert!(job.piece(2, (1, 3), None).is_broken);
+    job
+}
+
+fn refused(piece: Piece) -> Error {
+    piece.result.map(drop).expect_err("it must not go on")
+}
+
+fn says(error: &Error, parts: &[&str]) {
+    let text = format!("{error} {} {:?}", error.remedy().unwrap_or_default(), error.place());
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    assert!(error.remedy().is_some(), "no remedy: {text}");
+}
+
+#[test]
+fn a_job_broken_off_anywhere_gives_each_row_once_and_leaves_nothing() {
+    let job = job();
+    assert_eq!(job.broken_anywhere((2, 7)), RESULT);
+    let left = fs::read_dir(job.out().join("results")).expect("a folder of results").flatten();
+    let hidden = left.filter(|entry| entry.file_name().to_string_lossy().starts_with('.')).count();
+    assert_eq!(hidden, 0);
+}
+
+#[test]
+fn a_table_that_is_one_file_is_put_together_of_the_pieces_of_all_runs() {
+    for (format, header) in [("'format' = 'csv', 'csv.header' = 'true'", Some("k,n")), ("'format' = 'json'", None)] {
+        let file = format!("${{OUT}}/results.txt', {format}");
+        let text = text("", COUNT).replace("${OUT}/results', 'format' = 'json'", &file);
+        let job = Job::new(&text).file("src.csv", rows());
+        for nth in 1..=4 {
+            assert!(job.piece(2, (1, nth), None).is_broken, "{format}, checkpoint {nth}");
+            job.rest(1).result.expect("the rest of the job");
+            let lines = job.shown("results.txt");
+            assert_eq!(lines.len(), RESULT.len() + header.iter().count(), "{lines:?}");
+            assert_eq!(lines.iter().filter(|line| Some(line.as_str()) == header).count(), header.iter().count());
+            let files = fs::read_dir(job.out()).expect("the folder of the file").count();
+            assert_eq!(files, 1, "{format}: only the file itself");
         }
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    copy_folder(&golden(), folder.path());
-    folder
-}
-
-fn transom(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_transom")).current_dir(folder).args(args).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The rows of a table, in the order of their texts.
-fn rows(path: &Path) -> Vec<String> {
-    let mut rows = Vec::new();
-    read_lines(path, &mut rows);
-    rows.sort();
-    rows
-}
-
-/// Runs `transom checkpoint`: what it prints, and its exit code.
-fn checkpoint(folder: &Path, args: &[&str]) -> (String, Option<i32>) {
-    let output = transom(folder, &[&["checkpoint"], args].concat());
-    (text(&output.stdout) + &text(&output.stderr), output.status.code())
 }
 
 #[test]
-fn a_checkpoint_of_version_1_is_gone_on_from() {
-    for (from, shards) in [(GOLDEN, "2"), (GOLDEN, "1"), (GOLDEN, "3"), ("latest", "2")] {
-        let folder = copy();
-        let before = rows(&folder.path().join("out/minutes")).len();
-        let output = transom(folder.path(), &["run", "job.sql", "--restore", from, "--shards", shards]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        for table in TABLES {
-            let (expected, got) = (golden().join("expected").join(table), folder.path().join("out").join(table));
-            assert_eq!(rows(&got), rows(&expected), "{table}, from {from} on {shards} shards");
+fn a_job_that_ends_well_leaves_no_checkpoints_however_many_are_kept() {
+    let job = Job::new(&text("SET 'execution.checkpointing.num-retained' = '3';\n", COUNT)).file("src.csv", rows());
+    assert!(job.piece(2, (1, 4), None).is_broken);
+    assert!(job.checkpoints().len() >= 3, "{:?}", job.checkpoints());
+    job.rest(1).result.expect("the rest of the job");
+    assert_eq!(job.checkpoints(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(job.shown("results"), RESULT);
+}
+
+#[test]
+fn what_a_run_without_a_checkpoint_of_its_own_has_shown_goes_when_the_job_goes_on_again() {
+    let job = broken();
+    let newest = job.checkpoints().pop().expect("a checkpoint");
+    // Named by its path it is not removed, so that the job can go on from it twice, as after a crash behind the commit.
+    for shards in [1, 2] {
+        let rest = job.piece(shards, (1, 0), Some(RestoreFrom::Path(newest.clone())));
+        rest.result.expect("the rest of the job");
+        assert_eq!(job.shown("results"), RESULT, "{shards} shards");
+    }
+}
+
+#[test]
+fn a_job_that_fills_a_quarantine_says_that_it_takes_no_checkpoints() {
+    let settings = "SET 'transom.quarantine.path' = '${DATA}/rejected.jsonl';\n";
+    let job = Job::new(&text(settings, COUNT)).file("src.csv", rows());
+    let piece = job.piece(2, (1, 1), None);
+    piece.result.expect("the job runs all the same");
+    let expected = "no checkpoints are taken: the job fills a quarantine";
+    assert!(piece.said.iter().any(|said| said.contains(expected)), "{:?}", piece.said);
+    assert_eq!(job.shown("results"), RESULT);
+    assert_eq!(job.checkpoints().len(), 0);
+}
+
+#[test]
+fn a_job_that_reads_stdin_says_that_it_takes_no_checkpoints() {
+    let job = Job::new(&text("", COUNT).replace("${DATA}/src.csv", "-"));
+    let path = job.folder.path().join("job.sql");
+    fs::write(&path, &job.script).expect("a writable folder");
+    let set = |name: &str, folder: &Path| format!("{name}={}", folder.display());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_transom"))
+        .arg("run")
+        .arg(&path)
+        .args(["--set", &set("DATA", job.folder.path()), "--set", &set("OUT", &job.out())])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    child.stdin.take().expect("its stdin").write_all(rows().as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("no checkpoints are taken: what stdin has given cannot be read again"), "{stderr}");
+    assert_eq!(job.shown("results"), RESULT);
+}
+
+#[test]
+fn a_changed_script_is_refused_with_the_difference() {
+    let mut job = broken();
+    job.script = job.script.replace("INTERVAL '10' SECOND", "INTERVAL '20' SECOND");
+    let error = refused(job.rest(2));
+    assert_eq!(error.exit_code(), 2);
+    says(&error, &["is of another script", "operator 1", "without --restore"]);
+}
+
+#[test]
+fn other_key_groups_are_refused_with_the_setting() {
+    let settings = "SET 'pipeline.max-parallelism' = '128';\n";
+    let mut job = Job::new(&text(settings, COUNT)).file("src.csv", rows());
+    assert!(job.piece(2, (1, 3), None).is_broken);
+    job.script = job.script.replace("'128'", "'64'");
+    let error = refused(job.rest(2));
+    assert_eq!(error.exit_code(), 2);
+    says(&error, &["128 key groups, the job has 64", "SET 'pipeline.max-parallelism' = '128'"]);
+}
+
+#[test]
+fn restore_without_any_checkpoint_says_so() {
+    let error = refused(job().rest(1));
+    assert_eq!(error.exit_code(), 2);
+    says(&error, &["no checkpoint of job.sql", "without --restore"]);
+}
+
+/// Flips a bit in the middle of a file.
+fn flip(path: &Path) {
+    let mut bytes = fs::read(path).expect("a file of the checkpoint");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).expect("a writable file");
+}
+
+fn cut_off(path: &Path) {
+    let bytes = fs::read(path).expect("a file of the checkpoint");
+    fs::write(path, &bytes[..bytes.len() / 2]).expect("a writable file");
+}
+
+#[test]
+fn a_damaged_newest_checkpoint_is_passed_over_for_an_older_one() {
+    for damage in [flip, cut_off] {
+        for file in ["_metadata", "shard-1-of-2.state"] {
+            let settings = "SET 'execution.checkpointing.num-retained' = '2';\n";
+            let job = Job::new(&text(settings, COUNT)).file("src.csv", rows());
+            assert!(job.piece(2, (1, 4), None).is_broken);
+            let newest = job.checkpoints().pop().expect("a checkpoint");
+            damage(&newest.join(file));
+            let rest = job.rest(1);
+            rest.result.expect("an older one is there");
+            let passed_over = rest.said.iter().any(|said| said.contains("passed over") && said.contains(file));
+            assert!(passed_over, "{file}: {:?}", rest.said);
+            assert_eq!(job.shown("results"), RESULT, "{file}");
+            assert_eq!(job.checkpoints().len(), 0, "{file}: {:?}", job.checkpoints());
         }
-        let after = rows(&folder.path().join("out/minutes")).len();
-        assert!(0 < before && before < after, "some windows had fired at the checkpoint, others had not");
-        // `latest` takes the checkpoint for its own.
-        assert_eq!(folder.path().join(GOLDEN).exists(), from != "latest");
     }
 }
 
 #[test]
-fn a_folder_of_checkpoints_is_listed() {
-    let folder = copy();
-    let root = folder.path().join("checkpoints/run");
-    let (listed, code) = checkpoint(folder.path(), &["ls", "checkpoints"]);
-    assert_eq!(code, Some(0));
-    let lines: Vec<&str> = listed.lines().collect();
-    assert_eq!(lines.len(), 2, "{listed}");
-    assert!(lines[1].starts_with(GOLDEN) && lines[1].ends_with("complete"), "{listed}");
-    assert_eq!(lines[0].find("script"), lines[1].find("job.sql"));
-    // One is not complete, of one a file is too short, and one has a damaged manifest.
-    for number in [5, 6, 7] {
-        fs::create_dir(root.join(format!("chk-{number}"))).unwrap();
-    }
-    for name in ["_metadata", "shard-0-of-2.state", "shard-1-of-2.state"] {
-        let bytes = fs::read(root.join("chk-1").join(name)).unwrap();
-        fs::write(root.join("chk-6").join(name), if name == "shard-1-of-2.state" { &bytes[1..] } else { &bytes })
-            .unwrap();
-        fs::write(root.join("chk-7").join(name), &bytes[..100]).unwrap();
-    }
-    let (listed, code) = checkpoint(folder.path(), &["ls", "checkpoints/run"]);
-    assert_eq!(code, Some(0));
-    let line = |number: u64| listed.lines().find(|line| line.contains(&format!("chk-{number} "))).unwrap_or_default();
-    assert!(line(1).ends_with("complete") && line(5).ends_with("not complete"), "{listed}");
-    assert!(line(6).contains("shard-1-of-2.state: damaged: "), "{listed}");
-    assert!(line(7).contains("_metadata: damaged: 36 bytes behind the header"), "{listed}");
-    assert_eq!(checkpoint(folder.path(), &["ls", "out"]), ("no checkpoints below out\n".to_string(), Some(0)));
-    let (message, code) = checkpoint(folder.path(), &["ls", "nowhere"]);
-    assert!(code == Some(2) && message.contains("nowhere is no folder"), "{message}");
-}
-
-#[test]
-fn a_checkpoint_tells_what_is_in_it() {
-    let folder = copy();
-    let (shown, code) = checkpoint(folder.path(), &["show", GOLDEN]);
-    assert_eq!(code, Some(0), "{shown}");
-    let says = [
-        "checkpoint  1, in checkpoints/run/chk-1",
-        "script  job.sql, statement 9",
-        "128 key groups on 2 shards",
-        "of 200 B in text files",
-        "bids.csv",
-        "sales.json",
-        "WindowTopN",
-        "IntervalJoin",
-        "table `best`",
-        "a piece of the table's file",
-    ];
-    for part in says {
-        assert!(shown.contains(part), "no {part:?} in:\n{shown}");
-    }
-    let (message, code) = checkpoint(folder.path(), &["show", "out"]);
-    assert!(code == Some(2) && message.contains("out is no checkpoint"), "{message}");
-}
-
-#[test]
-fn damage_is_named_with_its_place() {
-    let folder = copy();
-    let verify = |paths: &[&str]| checkpoint(folder.path(), &[&["verify"], paths].concat());
-    let (said, code) = verify(&[GOLDEN]);
-    assert!(code == Some(0) && said.starts_with("OK       checkpoints/run/chk-1: "), "{said}");
-    let (said, code) = verify(&["out", GOLDEN]);
-    assert!(code == Some(2) && said.starts_with("MISSING  out is no") && said.contains("\nOK "), "{said}");
-    for (name, byte, place) in [
-        ("shard-0-of-2.state", 10, "the header has another checksum than it says"),
-        ("shard-1-of-2.state", 64, "section 0, at byte 64, of stage 0 has another checksum than it should"),
-        ("_metadata", 200, "the manifest has another checksum than its header says"),
-    ] {
-        let path = folder.path().join(GOLDEN).join(name);
-        let whole = fs::read(&path).unwrap();
-        let mut spoilt = whole.clone();
-        spoilt[byte] ^= 1;
-        fs::write(&path, &spoilt).unwrap();
-        let (said, code) = verify(&[GOLDEN]);
-        assert!(code == Some(1) && said.contains(&format!("{name}: damaged: {place}")), "{said}");
-        let output = transom(folder.path(), &["run", "job.sql", "--restore", GOLDEN]);
-        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-        fs::write(&path, whole).unwrap();
-    }
-    let (_, code) = verify(&[&format!("{GOLDEN}/_metadata")]);
-    assert_eq!(code, Some(0));
-}
-
-/// Counts the checkpoints that it hears of.
-#[derive(Default)]
-struct Counting {
-    heard: u64,
-    told: Option<(u64, u64, u64)>,
-}
-
-impl Report for Counting {
-    fn checkpointed(&mut self, _checkpoint: &Completed) -> Result<()> {
-        self.heard += 1;
-        Ok(())
-    }
-    fn statement_ends(&mut self, summary: &JobSummary) -> Result<()> {
-        let taken = &summary.checkpoints;
-        self.told = taken.last.as_ref().map(|last| (taken.count, last.number, last.bytes));
-        Ok(())
+fn a_damaged_checkpoint_named_by_its_path_is_refused_with_the_file() {
+    for file in ["_metadata", "shard-0-of-2.state"] {
+        let job = broken();
+        let newest = job.checkpoints().pop().expect("a checkpoint");
+        flip(&newest.join(file));
+        let error = refused(job.piece(1, (1, 0), Some(RestoreFrom::Path(newest))));
+        assert_eq!(error.exit_code(), 1);
+        assert!(format!("{error} {:?}", error.place()).contains(file), "{error}");
     }
 }
 
 #[test]
-fn the_summary_tells_the_checkpoints_that_were_taken() {
-    let rows: String = (10..60).map(|second| format!("2024-05-01 12:00:{second},{}\n", second % 7)).collect();
-    let script = script(
-        "ts TIMESTAMP(3), v INT, WATERMARK FOR ts AS ts",
-        "window_start TIMESTAMP(3), n BIGINT",
-        "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '5' SECOND))
-         GROUP BY window_start, window_end",
-    );
-    let settings = "SET 'execution.checkpointing.interval' = '1 h'; SET 'execution.checkpointing.dir' = '${DATA}/chk';";
-    let job = Job::new("").file("src.csv", rows);
-    let options = job.options(job.folder.path());
-    let run = RunOptions { shards: 2, block_bytes: 200, checkpoint_blocks: Some(2), ..RunOptions::default() };
-    let mut report = Counting::default();
-    run_script(&format!("{settings}{script}"), &options, &run, &mut report).unwrap();
-    let (count, last, bytes) = report.told.expect("some were taken");
-    assert!(count > 1 && count == report.heard && count == last && bytes > 0, "{:?} {}", report.told, report.heard);
-}
-
-/// Breaks the job off at its first checkpoint.
-struct Breaking;
-
-impl Report for Breaking {
-    fn checkpointed(&mut self, _checkpoint: &Completed) -> Result<()> {
-        Err(Error::cancelled())
+fn an_input_that_is_not_as_it_was_is_refused_by_name() {
+    type Change = fn(&Path);
+    let longer: Change = |path| fs::write(path, rows() + &rows()).expect("a writable file");
+    let removed: Change = |path| fs::remove_file(path).expect("a file");
+    for (change, how) in [(cut_off as Change, "bytes"), (longer, "bytes"), (removed, "is not there any more")] {
+        let script = text("", COUNT).replace("${DATA}/src.csv", "${DATA}/src");
+        let job = Job::new(&script);
+        let folder = job.folder.path().join("src");
+        fs::create_dir(&folder).expect("a writable folder");
+        for name in ["a.csv", "b.csv"] {
+            fs::write(folder.join(name), rows()).expect("a writable folder");
+        }
+        assert!(job.piece(2, (1, 3), None).is_broken);
+        change(&folder.join("b.csv"));
+        says(&refused(job.rest(2)), &["b.csv", how, "from its beginning"]);
     }
 }
 
 #[test]
-#[ignore = "makes the golden files"]
-fn make() {
-    let folder = golden();
-    std::env::set_current_dir(&folder).expect("the folder of the golden files");
-    let script = fs::read_to_string("job.sql").expect("the script");
-    for made in ["out", "checkpoints", "expected"] {
-        let _ = fs::remove_dir_all(made);
-    }
-    let options = ScriptOptions { file: "job.sql".into(), ..ScriptOptions::default() };
-    let run = RunOptions { shards: 2, block_bytes: 200, ..RunOptions::default() };
-    run_script(&script, &options, &run, &mut transom::job::NoReport).expect("a run to the end");
-    fs::create_dir("expected").expect("a folder");
-    for table in TABLES {
-        let lines: String = rows(&Path::new("out").join(table)).iter().map(|row| format!("{row}\n")).collect();
-        fs::write(Path::new("expected").join(table), lines).expect("a file");
-    }
-    fs::remove_dir_all("out").expect("the output");
-    let _ = fs::remove_dir_all("checkpoints");
-    let broken = RunOptions { checkpoint_blocks: Some(7), ..run };
-    run_script(&script, &options, &broken, &mut Breaking).expect_err("it is broken off");
-    let made = fs::read_dir("checkpoints").expect("checkpoints").flatten().next().expect("a run").path();
-    fs::rename(made, "checkpoints/run").expect("a name that stays");
+fn a_script_broken_off_in_its_second_insert_does_not_run_the_first_again() {
+    let second = "CREATE TABLE more (k STRING, n BIGINT)\n\
+        WITH ('connector' = 'filesystem', 'path' = '${OUT}/more', 'format' = 'json');\n\
+        INSERT INTO more SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' MINUTE))\n\
+        GROUP BY k, window_start, window_end;\n";
+    let job = Job::new(&format!("{}\n{second}", text("", COUNT))).file("src.csv", rows());
+    assert!(job.piece(2, (2, 2), None).is_broken);
+    assert_eq!(job.shown("results"), RESULT, "the first has ended");
+    let rest = job.rest(1);
+    assert_eq!(rest.result.expect("the second goes on").jobs.len(), 1);
+    assert!(rest.said.iter().any(|said| said.contains("was done before the checkpoint was taken")), "{:?}", rest.said);
+    assert_eq!(job.shown("results"), RESULT);
+    assert_eq!(job.shown("more"), [r#"{"k":"a","n":5}"#, r#"{"k":"b","n":1}"#]);
 }

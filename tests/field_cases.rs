@@ -5,7 +5,9 @@
 
 mod support;
 
+use support::breaking::CHECKPOINTS;
 use support::{Job, script};
+use transom::job::RestoreFrom;
 
 /// A time on the first minutes of 1970, as CSV text.
 fn at(ms: i64) -> String {
@@ -90,6 +92,46 @@ fn case_4_with_an_interval_a_small_advance_moves_no_watermark() {
     let outcome = Job::new(&text).file("src.csv", rows).outcome();
     assert_eq!(outcome.rows, sorted(vec![count(10, 11, 2), count(11, 12, 1)]));
     assert_eq!(outcome.late, 0);
+}
+
+#[test]
+fn case_5_a_window_that_was_given_before_a_checkpoint_is_not_given_again() {
+    let query = "SELECT window_start, window_end, COUNT(*) FROM TABLE(CUMULATE(TABLE src, DESCRIPTOR(ts), \
+        INTERVAL '10' SECOND, INTERVAL '30' SECOND)) GROUP BY window_start, window_end";
+    let text = format!("{CHECKPOINTS}{}", script(SOURCE, &format!("{WINDOW}, n BIGINT"), query));
+    let rows = csv(&[("a", 1.0, "1"), ("a", 12.0, "1"), ("a", 5.0, "1"), ("a", 25.0, "1")]);
+    let job = Job::new(&text).file("src.csv", rows);
+    assert_eq!(job.broken_anywhere((2, 1)), sorted(vec![count(0, 10, 1), count(0, 20, 3), count(0, 30, 4)]));
+}
+
+#[test]
+fn case_29_a_job_restored_behind_the_last_row_of_its_input_ends() {
+    let query = format!(
+        "SELECT window_start, window_end, COUNT(*) FROM TABLE({TEN_SECONDS}) GROUP BY window_start, window_end"
+    );
+    let text = format!("{CHECKPOINTS}{}", script(SOURCE, &format!("{WINDOW}, n BIGINT"), &query));
+    let rows = csv(&[("a", 1.0, "1"), ("a", 2.0, "1"), ("a", 11.0, "1"), ("a", 12.0, "1")]);
+    let job = Job::new(&text).file("src.csv", rows);
+    assert_eq!(job.broken_anywhere((1, 1)), sorted(vec![count(0, 10, 2), count(10, 20, 2)]));
+}
+
+#[test]
+fn case_31_another_number_of_shards_keeps_open_windows_and_drops_nothing() {
+    let query = format!(
+        "SELECT window_start, window_end, COUNT(*) FROM TABLE({TEN_SECONDS}) GROUP BY k, window_start, window_end"
+    );
+    let text = format!("{CHECKPOINTS}{}", script(SOURCE, &format!("{WINDOW}, n BIGINT"), &query));
+    let keys = ["a", "b", "c", "d"];
+    let rows = |second: f64| csv(&keys.map(|key| (key, second, "1")));
+    let job = Job::new(&text).file("src.csv", rows(4.0) + &rows(6.0) + &rows(5.0));
+    let first = job.piece(2, (1, 3), None);
+    assert!(first.is_broken);
+    let second = job.piece(3, (1, 2), Some(RestoreFrom::Latest));
+    assert!(second.is_broken);
+    let summary = job.rest(1).result.expect("the rest of the job");
+    assert_eq!(job.shown("results"), vec![count(0, 10, 3); 4]);
+    assert_eq!(summary.jobs.iter().map(|job| job.totals.rows_late).sum::<u64>(), 0);
+    assert_eq!(job.broken_anywhere((3, 1)), vec![count(0, 10, 3); 4]);
 }
 
 const TEN_SECONDS: &str = "TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)";

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use transom::numbers::grouped;
 
+use crate::chaos::jobs as chaos_jobs;
 use crate::engine::Tuning;
 use crate::number::parse_count;
 use crate::programs::job::Job;
@@ -16,7 +17,7 @@ use crate::timeline::script::Script;
 use crate::workload::format::{self, Format};
 use crate::workload::reference::Query;
 use crate::workload::{Distribution, RATE_PER_S, Spec};
-use crate::{conformance, random_sql, supervise, timeline};
+use crate::{chaos, conformance, random_sql, supervise, timeline};
 
 #[derive(Debug, Parser)]
 #[command(name = "bench-harness", version, about = "Judges and measures Transom from outside", max_term_width = 100)]
@@ -28,6 +29,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Conformance(ConformanceArgs),
+    Chaos(ChaosArgs),
     Generate(GenerateArgs),
     RandomSql(RandomSqlArgs),
     Throughput(ThroughputArgs),
@@ -83,6 +85,35 @@ struct ConformanceArgs {
     /// Run one timeline case and print its outputs as one JSON line; each step with what was expected on standard error
     #[arg(long, value_name = "CASE.json", conflicts_with_all = ["paths", "only"])]
     print: Option<PathBuf>,
+}
+
+/// Kill jobs at random moments and let them go on from their checkpoints: their output must be that of an undisturbed run
+///
+/// Each job runs as often as it takes for so many kills (kill -9), also while a checkpoint is written, while output is
+/// shown and while the job ends; it goes on with --restore latest on 1, 2 and 7 shards by turns. Exit code 0: all equal;
+/// 1: something differs; 2: the command line is wrong.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  bench-harness chaos --kills 30
+  bench-harness chaos --jobs session,three-sinks --rows 2M --seed 7
+
+Programs of the DataStream API, and with them evictors, are not among the jobs: they take no checkpoints.")]
+struct ChaosArgs {
+    /// How often each job is killed
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    kills: u64,
+    /// Same seed, same inputs and same choices of moments; when a moment comes depends on the machine
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Rows of the larger table
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "400k")]
+    rows: u64,
+    /// Which ones [default: all]
+    #[arg(long, value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(chaos_jobs::Job::names()))]
+    jobs: Vec<String>,
+    /// The binary of the engine [default: transom beside this program]
+    #[arg(long, value_name = "PATH")]
+    transom: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -241,6 +272,18 @@ impl WorkloadArgs {
     }
 }
 
+impl ChaosArgs {
+    fn plan(self) -> Result<chaos::Plan, String> {
+        let beside = || std::env::current_exe().map(|program| program.with_file_name("transom"));
+        let transom = self.transom.map_or_else(beside, Ok).map_err(|e| format!("where is this program: {e}"))?;
+        let jobs = match self.jobs.as_slice() {
+            [] => chaos_jobs::JOBS.to_vec(),
+            names => names.iter().filter_map(|name| chaos_jobs::Job::parse(name)).collect(),
+        };
+        Ok(chaos::Plan { kills: self.kills, seed: self.seed, rows: self.rows, jobs, transom })
+    }
+}
+
 impl RandomSqlArgs {
     fn plan(self) -> random_sql::Plan {
         random_sql::Plan { seed: self.seed, count: self.count, first: self.first, folder: self.out }
@@ -255,6 +298,7 @@ pub fn main() -> ExitCode {
             Some(case) => print_timeline(case).map_err(|e| (e, 2)),
             None => conformance::run(&conformance_plan(args)).map_err(|e| (e, 2)),
         },
+        Command::Chaos(args) => args.plan().and_then(|plan| chaos::run(&plan)).map_err(|e| (e, 2)),
         Command::Generate(args) => done(generate(&args), 1),
         Command::RandomSql(args) => done(random_sql::run(&args.plan()), 1),
         Command::Throughput(args) => match throughput_plan(&args) {

@@ -3,6 +3,7 @@
 //! Nothing here knows how the engine works. The ways in are its public ones: [`engine::run`] for scripts, and the
 //! DataStream API for programs.
 
+pub mod chaos;
 pub mod cli;
 pub mod conformance;
 pub mod engine;

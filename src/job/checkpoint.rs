@@ -17,8 +17,8 @@ use super::{Report, Running, now_ms};
 use crate::error::{Error, Result};
 use crate::format::local_path;
 use crate::metrics::Totals;
-use crate::plan::Config;
-use crate::shard::columns::program::Program;
+use crate::plan::{Config, SourceSpec};
+use crate::shard::columns::program::{Program, Target};
 use crate::shard::columns::scan::SplitEntry;
 use crate::shard::columns::{CutOutput, Saved};
 use crate::shard::{Cut, Place};
@@ -61,13 +61,18 @@ pub struct Schedule {
 }
 
 /// The schedule that the settings ask for, if this job can go on from a checkpoint; else a notice says why not.
-pub(super) fn schedule(config: &Config, splits: &[SplitEntry], report: &mut dyn Report) -> Option<Schedule> {
+pub(super) fn schedule(
+    config: &Config,
+    splits: &[SplitEntry],
+    restored: Option<&Checkpoint>,
+    report: &mut dyn Report,
+) -> Option<Schedule> {
     let settings = &config.checkpoints;
     let interval = settings.interval_ms?;
     match folder(config, splits) {
         Ok(folder) => {
-            let run = format!("{:x}-{:x}", now_ms(), std::process::id());
-            let folder = CheckpointFolder::new(&folder, &run);
+            let own = || CheckpointFolder::new(&folder, &format!("{:x}-{:x}", now_ms(), std::process::id()));
+            let folder = restored.and_then(Checkpoint::run).unwrap_or_else(own);
             Some(Schedule { folder, interval: Duration::from_millis(interval), retained: settings.retained })
         }
         Err(why) => {
@@ -162,17 +167,36 @@ struct Work {
     fresh: Vec<ClosedPart>,
 }
 
-/// What a specification is known by.
+/// What the stages and the sinks of a job are known by: all that decides on their rows, from the tables on.
 pub(super) fn fingerprints(program: &Program) -> (Vec<Fingerprint>, Vec<Fingerprint>) {
-    let stage = |stage: &crate::shard::columns::program::Stage| Fingerprint {
-        title: stage.spec.name().to_string(),
-        text: format!("{:?}", stage.spec),
-    };
-    let sink = |sink: &crate::plan::SinkSpec| Fingerprint {
-        title: format!("table `{}`", sink.table),
-        text: format!("{:?} {:?} {}", sink.connector, sink.schema, sink.changelog),
-    };
-    (program.stages.iter().map(stage).collect(), program.sinks.iter().map(sink).collect())
+    let stages = program.stages.iter().enumerate().map(|(number, stage)| {
+        let feeds = |target: &Target| matches!(target, Target::Port(port) if program.ports[*port].stage == number);
+        let text = format!("{:?} {:?}", stage.spec, stage.chain) + &feeders(program, &feeds);
+        Fingerprint { title: stage.spec.name().to_string(), text }
+    });
+    let sinks = program.sinks.iter().enumerate().map(|(number, sink)| {
+        let feeds = |target: &Target| *target == Target::Sink(number);
+        let text = format!("{:?} {:?} {}", sink.connector, sink.schema, sink.changelog) + &feeders(program, &feeds);
+        Fingerprint { title: format!("table `{}`", sink.table), text }
+    });
+    (stages.collect(), sinks.collect())
+}
+
+/// The tables that feed a target, and what becomes of their rows on the way. Where their files are may change.
+fn feeders(program: &Program, feeds: &dyn Fn(&Target) -> bool) -> String {
+    let mut text = String::new();
+    for branch in &program.branches {
+        for way in branch.ways.iter().filter(|way| feeds(&way.to)) {
+            let scan = &branch.scan;
+            let source = match &scan.source {
+                SourceSpec::Files(files) => format!("{:?} {:?}", files.format, files.columns),
+                other => format!("{other:?}"),
+            };
+            let reads = (&scan.file_schema, &scan.projection, &scan.columns, &scan.watermark);
+            text.push_str(&format!(" from {} {source} {reads:?} {:?}", scan.table, way.chain));
+        }
+    }
+    text
 }
 
 impl Coordinator {
@@ -193,8 +217,7 @@ impl Coordinator {
         };
         let (work, inbox) = bounded(1);
         let (outbox, done) = bounded(1);
-        let restored = running.origin.checkpoint.clone();
-        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec(), restored };
+        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec() };
         let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
         Coordinator {
             due: Instant::now() + schedule.interval,
@@ -391,8 +414,6 @@ fn add(counts: &mut Counts, more: &Counts) {
 struct Writer {
     schedule: Schedule,
     sinks: Vec<OpenSink>,
-    /// What the job goes on from.
-    restored: Option<Checkpoint>,
 }
 
 impl Writer {
@@ -424,7 +445,6 @@ impl Writer {
             sink.publish(&state.files)?;
         }
         self.schedule.folder.forget_before((number + 1).saturating_sub(self.schedule.retained));
-        self.restored.iter().for_each(Checkpoint::outlived);
         let bytes = manifest.files.iter().map(|file| file.bytes).sum();
         Ok(Completed { number, folder: pending.path().to_path_buf(), bytes, took: started.elapsed() })
     }

@@ -42,7 +42,7 @@ use late::Ledger;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
-pub use restore::Checkpoint;
+pub use restore::{Checkpoint, Resume};
 pub use summary::JobSummary;
 pub use units::wrong_unit;
 use warnings::Ended;
@@ -212,7 +212,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
     let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
     let splits = Arc::new(splits);
-    let schedule = checkpoint::schedule(&plan.config, &splits, report);
+    let schedule = checkpoint::schedule(&plan.config, &splits, checkpoint, report);
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
     overlap::check_asides(&plan.config, &program.sinks, files)?;
@@ -237,8 +237,12 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             }
             commit(&sinks)?;
             // Nothing is left to go on with.
-            folder.iter().for_each(CheckpointFolder::forget);
-            checkpoint.iter().for_each(|checkpoint| checkpoint.outlived());
+            if let Some(folder) = &folder {
+                folder.mark_done(&origin.script, origin.statement)?;
+                folder.forget();
+            }
+            checkpoint.and_then(Checkpoint::run).iter().for_each(CheckpointFolder::forget);
+            sinks.iter().for_each(OpenSink::settle);
             Ok(JobSummary::new(&running, outcome, (&plan.config, partly)))
         }
         Err(error) => {

@@ -42,6 +42,12 @@ impl OpenSink {
     pub fn hidden_files(&self) -> Option<(PathBuf, String)> {
         if let OpenSink::Own(sink) = self { sink.hidden_files() } else { None }
     }
+    /// As [`Sink::settle`].
+    pub fn settle(&self) {
+        if let OpenSink::Own(sink) = self {
+            sink.settle();
+        }
+    }
     /// As [`Sink::state`]; what the caller has been given is nobody's to take back.
     pub fn state(&self, closed: &[Closed]) -> SinkState {
         if let OpenSink::Own(sink) = self { sink.state(closed) } else { SinkState::default() }

@@ -22,8 +22,16 @@ use crate::watermark::Peaks;
 pub struct Checkpoint {
     pub folder: PathBuf,
     pub manifest: Manifest,
-    /// It belongs to the job that goes on from it, and goes when a newer one or the end of the job makes it useless.
+    /// The job that goes on from it takes over all checkpoints of the run that wrote it, and removes them in its turn.
     pub claimed: bool,
+}
+
+/// Where a script goes on.
+#[derive(Debug, Clone)]
+pub enum Resume {
+    From(Box<Checkpoint>),
+    /// Behind this statement, the last that has ended well.
+    Behind(u64),
 }
 
 impl Checkpoint {
@@ -49,35 +57,47 @@ impl Checkpoint {
         Ok(Checkpoint { folder, manifest, claimed: false })
     }
 
-    /// The newest checkpoint of a script below a folder that is not damaged; `damaged` is told of those that are.
+    /// The newest checkpoint of a script below a folder that is not damaged; `damaged` is told of those that are. Where
+    /// the script has come further without one: the last of its statements that have ended well.
     ///
     /// # Errors
     /// Usage if there is none; Unsupported for a folder on another machine.
-    pub fn latest(folder: &str, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Checkpoint> {
+    pub fn latest(folder: &str, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Resume> {
         let root = Path::new(local_path(folder)?);
         let name = |script: &str| Path::new(script).file_name().map(|name| name.to_owned());
+        let done = CheckpointFolder::done(root, script);
         let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
         for (folder, manifest) in found {
             let opened = manifest.and_then(|manifest| {
-                let ours = name(&manifest.script) == name(script);
+                let ours = name(&manifest.script) == name(script) && manifest.statement > done;
                 if ours { manifest.open_state(&folder).map(|_| Some(manifest)) } else { Ok(None) }
             });
             match opened {
                 Ok(Some(_)) if CheckpointFolder::is_live(&folder) => return Err(is_live(&folder)),
-                Ok(Some(manifest)) => return Ok(Checkpoint { folder, manifest, claimed: true }),
+                Ok(Some(manifest)) => {
+                    return Ok(Resume::From(Box::new(Checkpoint { folder, manifest, claimed: true })));
+                }
                 Ok(None) => {}
                 Err(error) => damaged(&error),
             }
+        }
+        if done > 0 {
+            return Ok(Resume::Behind(done));
         }
         let message = format!("no checkpoint of {script} below {} can be restored", root.display());
         Err(Error::usage(message).help("run the job from its beginning, without --restore"))
     }
 
-    /// The job has a newer checkpoint, or has ended well.
-    pub(super) fn outlived(&self) {
-        if self.claimed {
-            CheckpointFolder::discard(&self.folder);
+    /// A script begins anew: that it has ended well before counts no more.
+    pub fn begin_anew(folder: &str, script: &str) {
+        if let Ok(root) = local_path(folder) {
+            CheckpointFolder::forget_done(Path::new(root), script);
         }
+    }
+
+    /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.
+    pub(super) fn run(&self) -> Option<CheckpointFolder> {
+        self.claimed.then(|| CheckpointFolder::around(&self.folder))
     }
 
     /// The state must be that of the program's stages and sinks.

@@ -6,7 +6,7 @@ mod sample;
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
-use crate::job::{self, Checkpoint, JobSummary, Origin, Report, RestoreFrom, RunOptions};
+use crate::job::{self, Checkpoint, JobSummary, Origin, Report, RestoreFrom, Resume, RunOptions};
 use crate::sql::{self, Action, ScriptOptions, Statement};
 pub use explain::{explain, findings};
 
@@ -39,20 +39,21 @@ pub fn run_script(
     check_files(&script.statements, &mut claims).map_err(|error| error.in_file(&options.file))?;
     let mut begun = BTreeSet::new();
     script.statements.iter_mut().for_each(|statement| share_asides(statement, &mut begun));
-    let mut checkpoint = restored(&script.statements, (options, run), report)?;
+    let (done, mut checkpoint) = match restored(&script.statements, (options, run), report)? {
+        None => (0, None),
+        Some(Resume::Behind(done)) => (done, None),
+        Some(Resume::From(checkpoint)) => (checkpoint.manifest.statement - 1, Some(*checkpoint)),
+    };
     let mut summary = ScriptSummary::default();
     for statement in &script.statements {
         let placed = |error: Error| error.in_statement(statement.number).from_line(statement.line);
-        let mut origin = Origin { script: options.file.clone(), statement: statement.number, checkpoint: None };
-        if let Some(from) = &checkpoint
-            && statement.plan().is_some()
-        {
-            if from.manifest.statement > statement.number as u64 {
-                report.notice(&format!("statement {} was done before the checkpoint was taken", statement.number));
-                continue;
-            }
-            origin.checkpoint = checkpoint.take();
+        let is_job = statement.plan().is_some();
+        if is_job && statement.number as u64 <= done {
+            report.notice(&format!("statement {} has ended well before; it is not run again", statement.number));
+            continue;
         }
+        let checkpoint = if is_job { checkpoint.take() } else { None };
+        let origin = Origin { script: options.file.clone(), statement: statement.number, checkpoint };
         summary.jobs.extend(carry_out(statement, (run, &origin), report, placed)?);
     }
     Ok(summary)
@@ -63,17 +64,24 @@ fn restored(
     statements: &[Statement],
     (options, run): (&ScriptOptions, &RunOptions),
     report: &mut dyn Report,
-) -> Result<Option<Checkpoint>> {
+) -> Result<Option<Resume>> {
+    let folders = || statements.iter().filter_map(|statement| statement.plan()?.config.checkpoints.folder.as_ref());
+    if run.restore.is_none() {
+        folders().for_each(|folder| Checkpoint::begin_anew(folder, &options.file));
+    }
     let Some(from) = &run.restore else { return Ok(None) };
     let checkpoint = match from {
         RestoreFrom::Path(path) => Checkpoint::at(path)?,
         RestoreFrom::Latest => {
-            let folder = statements.iter().find_map(|statement| statement.plan()?.config.checkpoints.folder.as_ref());
-            let folder = folder.ok_or_else(|| {
+            let folder = folders().next().ok_or_else(|| {
                 Error::usage("--restore latest needs to know where checkpoints are")
                     .help("SET 'execution.checkpointing.dir' in the script, or name the checkpoint: --restore PATH")
             })?;
-            Checkpoint::latest(folder, &options.file, &mut |error| report.warning(&format!("passed over: {error}")))?
+            let mut damaged = |error: &Error| report.warning(&format!("passed over: {error}"));
+            match Checkpoint::latest(folder, &options.file, &mut damaged)? {
+                Resume::From(checkpoint) => *checkpoint,
+                behind @ Resume::Behind(_) => return Ok(Some(behind)),
+            }
         }
     };
     let ours =
@@ -88,7 +96,7 @@ fn restored(
     let written = jiff::Timestamp::from_millisecond(checkpoint.manifest.created_ms);
     let written = written.map(|time| format!("{time:.0}")).unwrap_or_default();
     report.notice(&format!("goes on from {}, of {written}", checkpoint.folder.display()));
-    Ok(Some(checkpoint))
+    Ok(Some(Resume::From(Box::new(checkpoint))))
 }
 
 /// Runs statements as a session comes to them.

@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
@@ -41,8 +41,6 @@ struct Shared {
     /// Folders that were not there before, innermost first: they go again if the job fails.
     made: Vec<PathBuf>,
     files: PartFiles,
-    /// Parts that are in the file of the table by now, and were in a checkpoint when it was put together.
-    used: Mutex<Vec<PathBuf>>,
 }
 
 impl Target {
@@ -83,46 +81,23 @@ impl Filesystem {
             header_bytes: format.text_encoder(schema).map_or(0, |encoder| encoder.header().len() as u64),
             made,
             files: PartFiles::new(folder, format.name()),
-            used: Mutex::default(),
         };
-        check_writable(&shared.files.root, &shared.files.mark)?;
+        check_writable(&shared.files.root, &shared.files.unique)?;
         Ok(Filesystem(Arc::new(shared)))
     }
 }
 
 impl Shared {
-    /// `needed`: a checkpoint still has the parts, so that they must stay as they are until it has gone.
-    fn commit(&self, parts: &[ClosedPart], needed: bool) -> Result<()> {
-        let paths = || parts.iter().map(|part| PathBuf::from(&part.hidden)).collect();
+    fn commit(&self) -> Result<()> {
+        let parts = self.files.all()?;
         match &self.target {
-            Target::Folder(_) => self.files.publish(parts).map(drop),
-            Target::File(file) if needed => self.commit_copy(file, paths()),
-            Target::File(file) => self.commit_file(file, paths()),
+            Target::Folder(_) => self.files.publish(&parts).map(drop),
+            Target::File(file) => self.commit_file(file, parts.iter().map(|part| part.hidden.clone().into()).collect()),
         }
     }
 
-    /// Puts the file together of copies. The parts go when the sink does, which outlives the checkpoints of the job.
-    fn commit_copy(&self, file: &Path, parts: Vec<PathBuf>) -> Result<()> {
-        let whole = match self.format {
-            FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
-            FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
-            FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
-                let whole = self.files.hidden("whole");
-                let (first, others) = parts.split_first().ok_or_else(|| Error::internal("a file of no parts"))?;
-                fs::copy(first, &whole).map_err(|error| Error::io("write", whole.display(), error))?;
-                append_text(&whole, others, self.header_bytes)?;
-                whole
-            }
-        };
-        File::open(&whole).and_then(|file| file.sync_all()).map_err(|e| Error::io("write", whole.display(), e))?;
-        rename(&whole, file)?;
-        sync(&self.files.root);
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).extend(parts);
-        Ok(())
-    }
-
     /// A new file of all parts.
-    fn whole(&self, parts: &[PathBuf], append: fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
+    fn whole(&self, parts: &[PathBuf], append: impl Fn(&[PathBuf], &Path) -> Result<()>) -> Result<PathBuf> {
         let whole = self.files.hidden("whole");
         append(parts, &whole)?;
         Ok(whole)
@@ -134,28 +109,34 @@ impl Shared {
             part::create(&path, &self.format, &self.schema)?.finish()?;
             parts.push(path);
         }
+        let may_change = !self.files.has_covered();
         let whole = match self.format {
-            _ if parts.len() == 1 => parts.remove(0),
+            _ if parts.len() == 1 && may_change => parts.remove(0),
             FormatSpec::Parquet(_) => self.whole(&parts, append_parquet_parts)?,
             FormatSpec::Avro(_) => self.whole(&parts, append_avro_parts)?,
             FormatSpec::Csv(_) | FormatSpec::Json(_) | FormatSpec::DebeziumJson(_) | FormatSpec::Raw(_) => {
-                let whole = parts.remove(0);
+                let first = parts.remove(0);
+                let whole = if may_change { first } else { self.whole(&[first], copy_first)? };
                 append_text(&whole, &parts, self.header_bytes)?;
                 whole
             }
         };
-        rename(&whole, file)?;
-        for part in &parts {
-            remove(part)?;
+        if !may_change {
+            File::open(&whole)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| Error::io("write", whole.display(), error))?;
         }
+        rename(&whole, file)?;
         sync(&self.files.root);
+        // What is left was copied; pieces of a checkpoint stay until that is gone.
+        self.files.abort();
         Ok(())
     }
 
-    /// Leaves nothing behind; what cannot be removed stays hidden.
-    fn remove(&self, parts: &[ClosedPart]) {
-        let parts = parts.iter().map(|part| PathBuf::from(&part.hidden));
-        for path in parts.chain([self.files.hidden("whole"), self.files.hidden("empty")]) {
+    /// Leaves nothing behind but what a checkpoint has; what cannot be removed stays hidden.
+    fn remove(&self) {
+        self.files.abort();
+        for path in [self.files.hidden("whole"), self.files.hidden("empty")] {
             let _ = fs::remove_file(path);
         }
     }
@@ -168,22 +149,23 @@ impl Sink for Filesystem {
     }
 
     fn commit(&self) -> Result<()> {
-        let needed = self.0.files.has_covered();
-        let parts = self.0.files.take();
-        let result = self.0.commit(&parts, needed);
+        let result = self.0.commit();
         if result.is_err() {
-            self.0.remove(if needed { &[] } else { &parts });
+            self.0.remove();
         }
         result
     }
 
     fn abort(&self) {
-        self.0.files.abort();
-        self.0.remove(&[]);
+        self.0.remove();
         for folder in &self.0.made {
             // Only where it is empty: somebody else may write there too.
             let _ = fs::remove_dir(folder);
         }
+    }
+
+    fn settle(&self) {
+        self.0.files.settle();
     }
 
     fn hidden_files(&self) -> Option<(PathBuf, String)> {
@@ -196,7 +178,7 @@ impl Sink for Filesystem {
         self.0.files.publish(&state.parts).map(drop)
     }
     fn restore(&self, state: &SinkState) -> Result<()> {
-        self.0.files.restore(state).map(drop)
+        self.0.files.restore(state, false).map(drop)
     }
 }
 
@@ -204,9 +186,6 @@ impl Drop for Filesystem {
     /// A job that ends without a word (a panic of its caller) must not leave its parts lying about.
     fn drop(&mut self) {
         self.0.files.abort();
-        for part in std::mem::take(&mut *self.0.used.lock().unwrap_or_else(PoisonError::into_inner)) {
-            let _ = fs::remove_file(part);
-        }
     }
 }
 
@@ -298,8 +277,9 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
 }
 
-fn remove(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(|error| Error::io("remove", path.display(), error))
+fn copy_first(parts: &[PathBuf], whole: &Path) -> Result<()> {
+    let copy = |part: &PathBuf| fs::copy(part, whole).map_err(|error| Error::io("write", whole.display(), error));
+    parts.first().map_or(Ok(()), |part| copy(part).map(drop))
 }
 
 fn append_text(whole: &Path, parts: &[PathBuf], header_bytes: u64) -> Result<()> {

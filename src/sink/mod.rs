@@ -30,6 +30,8 @@ pub trait Sink: Send + Sync {
     fn hidden_files(&self) -> Option<(PathBuf, String)> {
         None
     }
+    /// All sinks have committed and no checkpoint is left: removes what was kept only to go back to one.
+    fn settle(&self) {}
     /// What a checkpoint has to know of it. `closed`: what the writer of each shard said at the cut.
     fn state(&self, _closed: &[Closed]) -> SinkState {
         SinkState::default()

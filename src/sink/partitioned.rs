@@ -55,7 +55,7 @@ impl Partitioned {
             made,
             files: PartFiles::new(root, format.name()),
         };
-        check_writable(&shared.files.root, &shared.files.mark)?;
+        check_writable(&shared.files.root, &shared.files.unique)?;
         Ok(Partitioned(Arc::new(shared)))
     }
 }
@@ -86,12 +86,10 @@ impl Sink for Partitioned {
         }))
     }
     fn commit(&self) -> Result<()> {
-        let parts = self.0.files.take();
-        let result = self.0.files.publish(&parts).and_then(|folders| self.0.mark(folders));
+        let published = self.0.files.all().and_then(|parts| self.0.files.publish(&parts));
+        let result = published.and_then(|folders| self.0.mark(folders));
         if result.is_err() {
-            for part in &parts {
-                let _ = fs::remove_file(&part.hidden);
-            }
+            self.0.files.abort();
         }
         result
     }
@@ -111,7 +109,7 @@ impl Sink for Partitioned {
         self.0.files.publish(&state.parts).and_then(|folders| self.0.mark(folders))
     }
     fn restore(&self, state: &SinkState) -> Result<()> {
-        self.0.files.restore(state).and_then(|folders| self.0.mark(folders))
+        self.0.files.restore(state, true).and_then(|folders| self.0.mark(folders))
     }
 }
 

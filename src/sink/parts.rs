@@ -3,6 +3,9 @@
 //! A name has the mark of the run that wrote the file, the shard, and a number: `part-MARK-SHARD-NUMBER.FORMAT`. Until it
 //! counts it is `.transom-MARK-part-SHARD-NUMBER.FORMAT`, in the folder of the table, so that it is on its file system
 //! and a rename makes it visible at once. A file of a run that ended in the middle is known by these names.
+//!
+//! The mark of a run that goes on from a checkpoint begins with that of the job's first run, so that the next one also
+//! knows the files of a run that ended before it had a checkpoint of its own.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -19,7 +22,8 @@ pub(super) struct PartFiles {
     pub root: PathBuf,
     /// The ending of all names.
     format: &'static str,
-    pub mark: String,
+    /// A name that no other run has.
+    pub unique: String,
     parts: Mutex<Parts>,
 }
 
@@ -31,26 +35,43 @@ struct Parts {
     covered: BTreeSet<ClosedPart>,
     /// Of the runs that this one goes on from.
     earlier: Vec<SinkMark>,
+    /// There is a checkpoint, which will be removed when the job has ended.
+    is_checkpointed: bool,
+}
+
+impl Parts {
+    fn mark(&self, unique: &str) -> String {
+        self.earlier.first().map_or(unique.to_string(), |first| format!("{}{SUCCESSOR}{unique}", family(&first.mark)))
+    }
+}
+
+/// Between the mark of a job's first run and what is a later run's own. Marks are hexadecimal digits.
+const SUCCESSOR: char = 'x';
+
+/// What the marks of all runs of a job begin with.
+fn family(mark: &str) -> &str {
+    mark.split(SUCCESSOR).next().unwrap_or(mark)
 }
 
 impl PartFiles {
     pub fn new(root: PathBuf, format: &'static str) -> Self {
-        PartFiles { root, format, mark: unique_name(), parts: Mutex::default() }
+        PartFiles { root, format, unique: unique_name(), parts: Mutex::default() }
     }
 
     fn parts(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A hidden file of the run.
+    /// A hidden file of the run that is no part.
     pub fn hidden(&self, what: &str) -> PathBuf {
-        self.root.join(format!(".transom-{}-{what}.{}", self.mark, self.format))
+        let mark = self.parts().mark(&self.unique);
+        self.root.join(format!(".transom-{mark}-{what}.{}", self.format))
     }
 
-    /// The folder of the hidden files, and how their names begin.
+    /// The folder of the hidden files, and how the names of those of all runs of the job begin.
     pub fn prefix(&self) -> (PathBuf, String) {
         let root = std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone());
-        (root, format!(".transom-{}-", self.mark))
+        (root, format!(".transom-{}", family(&self.parts().mark(&self.unique))))
     }
 
     /// The number of the first file of a writer.
@@ -61,7 +82,8 @@ impl PartFiles {
     /// A file is about to be written. `folder`: where it belongs, below the root; none: it becomes a piece of one file.
     pub fn begin(&self, (shard, number): (usize, u64), folder: Option<&str>) -> ClosedPart {
         let visible = folder.map(|folder| {
-            let name = format!("part-{}-{shard}-{number}.{}", self.mark, self.format);
+            let mark = self.parts().mark(&self.unique);
+            let name = format!("part-{mark}-{shard}-{number}.{}", self.format);
             self.root.join(folder).join(name).display().to_string()
         });
         let hidden = self.hidden(&format!("part-{shard}-{number}"));
@@ -77,9 +99,11 @@ impl PartFiles {
 
     /// What a checkpoint has to know. `closed`: of each shard, at the cut.
     pub fn state(&self, closed: &[Closed]) -> SinkState {
-        let parts = self.parts();
+        let mut parts = self.parts();
+        parts.is_checkpointed = true;
         let mut marks = parts.earlier.clone();
-        marks.push(SinkMark { mark: self.mark.clone(), next: closed.iter().map(|closed| closed.next).collect() });
+        marks
+            .push(SinkMark { mark: parts.mark(&self.unique), next: closed.iter().map(|closed| closed.next).collect() });
         let mut all = parts.covered.clone();
         all.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
         SinkState { marks, parts: all.into_iter().collect() }
@@ -109,17 +133,30 @@ impl PartFiles {
         Ok(folders)
     }
 
-    /// A checkpoint has parts that are pieces of the one file of the table: it needs them as they are.
+    /// All parts there are, in the order of their numbers, for the end of the job. Where a checkpoint will be removed then,
+    /// they are on the disk.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn all(&self) -> Result<Vec<ClosedPart>> {
+        let parts = self.parts();
+        let all: Vec<ClosedPart> = parts.begun.union(&parts.covered).cloned().collect();
+        if parts.is_checkpointed {
+            sync_parts(&all)?;
+        }
+        Ok(all)
+    }
+
+    /// Whether pieces of one file must stay as they are: until the job has ended, it may go back to a checkpoint.
     pub fn has_covered(&self) -> bool {
         !self.parts().covered.is_empty()
     }
 
-    /// Takes all parts there are, in the order of their numbers.
-    pub fn take(&self) -> Vec<ClosedPart> {
-        let mut parts = self.parts();
-        let mut all = std::mem::take(&mut parts.begun);
-        all.append(&mut parts.covered);
-        all.into_iter().collect()
+    /// No checkpoint is left: the pieces that it had are of no use any more. What cannot be removed stays hidden.
+    pub fn settle(&self) {
+        for part in std::mem::take(&mut self.parts().covered) {
+            let _ = fs::remove_file(&part.hidden);
+        }
     }
 
     /// Removes what no checkpoint has. What cannot be removed stays hidden.
@@ -129,11 +166,12 @@ impl PartFiles {
         }
     }
 
-    /// Goes on from a checkpoint: its parts become visible if they are not yet; what was written behind it goes.
+    /// Goes on from a checkpoint: its parts become visible if they are not yet; what was written behind it goes, with
+    /// `is_deep` also from the folders below.
     ///
     /// # Errors
     /// Io, with the file; Data, if a part is not there.
-    pub fn restore(&self, state: &SinkState) -> Result<BTreeSet<PathBuf>> {
+    pub fn restore(&self, state: &SinkState, is_deep: bool) -> Result<BTreeSet<PathBuf>> {
         for part in &state.parts {
             let visible = !part.visible.is_empty() && Path::new(&part.visible).exists();
             if !visible && !Path::new(&part.hidden).exists() {
@@ -142,11 +180,15 @@ impl PartFiles {
                     .help("restore an older checkpoint, or run the job from its beginning"));
             }
         }
-        self.parts().earlier.clone_from(&state.marks);
+        {
+            let mut parts = self.parts();
+            parts.earlier.clone_from(&state.marks);
+            parts.is_checkpointed = true;
+        }
         let hidden = |part: &&ClosedPart| Path::new(&part.hidden).exists();
         let folders = self.publish(&state.parts.iter().filter(hidden).cloned().collect::<Vec<_>>())?;
         let kept: BTreeSet<&str> = state.parts.iter().map(|part| part.hidden.as_str()).collect();
-        remove_behind(&self.root, &state.marks, &kept)?;
+        remove_behind((&self.root, is_deep), &state.marks, &kept)?;
         Ok(folders)
     }
 }
@@ -162,30 +204,39 @@ pub fn sync_parts(parts: &[ClosedPart]) -> Result<()> {
     })
 }
 
-/// Removes, below a folder, hidden files with one of the marks that are not to be kept, and visible ones that a checkpoint
-/// with these marks does not know.
-fn remove_behind(folder: &Path, marks: &[SinkMark], kept: &BTreeSet<&str>) -> Result<()> {
+/// Removes from a folder the hidden files of a job that are not to be kept, and the visible ones that a checkpoint with
+/// these marks does not know.
+fn remove_behind((folder, is_deep): (&Path, bool), marks: &[SinkMark], kept: &BTreeSet<&str>) -> Result<()> {
     let failed = |error| Error::io("read", folder.display(), error);
     for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
-            remove_behind(&path, marks, kept)?;
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        if entry.file_type().map_err(failed)?.is_dir() {
+            if is_deep {
+                remove_behind((&path, is_deep), marks, kept)?;
+            }
             continue;
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_behind = |mark: &SinkMark| {
-            if name.starts_with(&format!(".transom-{}-", mark.mark)) {
-                return !kept.contains(&*path.display().to_string());
-            }
-            let rest = name.strip_prefix(&format!("part-{}-", mark.mark));
-            rest.and_then(shard_and_number)
-                .is_some_and(|(shard, number)| mark.next.get(shard).is_none_or(|&next| number >= next))
-        };
-        if marks.iter().any(is_behind) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_kept = kept.contains(&*path.display().to_string());
+        if !is_kept && is_behind(&name, marks) {
             fs::remove_file(&path).map_err(|error| Error::io("remove", path.display(), error))?;
         }
     }
     Ok(())
+}
+
+/// Whether a file of this name was written behind the cut.
+fn is_behind(name: &str, marks: &[SinkMark]) -> bool {
+    let ours = |mark: &str| marks.first().is_some_and(|first| family(mark) == family(&first.mark));
+    if let Some((mark, _)) = name.strip_prefix(".transom-").and_then(|rest| rest.split_once('-')) {
+        return ours(mark);
+    }
+    let Some((mark, rest)) = name.strip_prefix("part-").and_then(|rest| rest.split_once('-')) else { return false };
+    let Some((shard, number)) = shard_and_number(rest).filter(|_| ours(mark)) else { return false };
+    // A run that the checkpoint does not know wrote all behind it.
+    let known = marks.iter().find(|known| known.mark == mark);
+    known.and_then(|known| known.next.get(shard)).is_none_or(|&next| number >= next)
 }
 
 /// Of `SHARD-NUMBER.FORMAT`.

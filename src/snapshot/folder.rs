@@ -34,16 +34,22 @@ impl CheckpointFolder {
         CheckpointFolder { folder: root.join(run) }
     }
 
+    /// For the run that wrote this checkpoint.
+    pub fn around(checkpoint: &Path) -> Self {
+        CheckpointFolder { folder: checkpoint.parent().unwrap_or(checkpoint).to_path_buf() }
+    }
+
     pub fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// Begins a checkpoint.
+    /// Begins a checkpoint. One of the same number, which a run that ended in the middle may have left, goes.
     ///
     /// # Errors
     /// Io, with the folder that cannot be made.
     pub fn begin(&self, checkpoint: u64) -> Result<Pending> {
         let folder = self.folder.join(format!("{PREFIX}{checkpoint}"));
+        remove(&folder);
         fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
         Ok(Pending { folder, checkpoint })
     }
@@ -54,14 +60,6 @@ impl CheckpointFolder {
             if number < first {
                 remove(&folder);
             }
-        }
-    }
-
-    /// Removes a checkpoint, and the folder of its run if it was the last.
-    pub fn discard(checkpoint: &Path) {
-        remove(checkpoint);
-        if let Some(run) = checkpoint.parent() {
-            Self::discard_run(run);
         }
     }
 
@@ -84,10 +82,10 @@ impl CheckpointFolder {
                 found.push((folder, Manifest::read(&metadata)));
             }
         }
-        // Damaged ones by the time of their file.
+        // Damaged ones by the time of their file; two of one millisecond by their numbers.
         let time = |(folder, manifest): &(PathBuf, Result<Manifest>)| match manifest {
-            Ok(manifest) => manifest.created_ms,
-            Err(_) => written_ms(&folder.join(METADATA)),
+            Ok(manifest) => (manifest.created_ms, manifest.checkpoint),
+            Err(_) => (written_ms(&folder.join(METADATA)), u64::MAX),
         };
         found.sort_by_key(|found| std::cmp::Reverse(time(found)));
         Ok(found)

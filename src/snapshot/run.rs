@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 
 const LOCK: &str = "lock";
 const FILES: &str = "files";
+/// Says which statement of which script has ended well.
+const DONE: &str = "done";
 
 /// Held by a run that lives.
 #[derive(Debug)]
@@ -45,6 +47,33 @@ impl CheckpointFolder {
         let lines = prefixes.iter().map(|(folder, prefix)| format!("{prefix}\0{}\0", folder.display()));
         fs::write(&path, lines.collect::<String>()).map_err(failed)?;
         File::open(&path).and_then(|file| file.sync_all()).map_err(failed)
+    }
+
+    /// Notes that a statement of a script has ended well: whoever goes on with the script begins behind it.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn mark_done(&self, script: &str, statement: usize) -> Result<()> {
+        let path = self.path().join(DONE);
+        let failed = |error| Error::io("write", path.display(), error);
+        fs::write(&path, format!("{statement}\0{script}")).map_err(failed)?;
+        File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
+        File::open(self.path()).and_then(|folder| folder.sync_all()).map_err(failed)
+    }
+
+    /// The last statement of a script that is noted to have ended well, by any run below `root`; 0: none.
+    pub fn done(root: &Path, script: &str) -> u64 {
+        notes_of(root, script).into_iter().map(|(_, statement)| statement).max().unwrap_or(0)
+    }
+
+    /// The script begins anew: what was noted of it goes.
+    pub fn forget_done(root: &Path, script: &str) {
+        for (path, _) in notes_of(root, script) {
+            let _ = fs::remove_file(&path);
+            if let Some(run) = path.parent().filter(|run| !is_live(run)) {
+                Self::discard_run(run);
+            }
+        }
     }
 
     /// Whether the run that a checkpoint is of lives.
@@ -93,6 +122,18 @@ impl CheckpointFolder {
             let _ = fs::remove_dir(run);
         }
     }
+}
+
+/// The notes of what has ended well of a script, which is known by its file's name, and the statement of each.
+fn notes_of(root: &Path, script: &str) -> Vec<(PathBuf, u64)> {
+    let name = |script: &str| name_of(Path::new(script));
+    let runs = fs::read_dir(root).into_iter().flatten().flatten();
+    let note = |path: PathBuf| {
+        let text = fs::read_to_string(&path).ok()?;
+        let (statement, of) = text.split_once('\0')?;
+        (name(of) == name(script)).then_some((path, statement.parse().ok()?))
+    };
+    runs.filter_map(|run| note(run.path().join(DONE))).collect()
 }
 
 fn name_of(path: &Path) -> Option<String> {

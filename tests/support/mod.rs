@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod aside;
+pub mod breaking;
 pub mod random;
 
 use std::path::Path;
@@ -23,7 +24,7 @@ pub struct Outcome {
 /// A script with its input files, in a folder of its own.
 pub struct Job {
     pub folder: TempDir,
-    script: String,
+    pub script: String,
 }
 
 impl Job {
