@@ -231,7 +231,7 @@ fn a_view_that_is_read_twice_is_spoken_of_once() {
 
 #[test]
 fn settings_of_checkpoints_have_an_effect_and_those_of_restarts_none() {
-    let select = format!("SELECT COUNT(*) {TUMBLE} GROUP BY window_start, window_end, g");
+    let select = format!("SELECT COUNT(*) {TUMBLE} GROUP BY window_start, window_end, k");
     let of = |settings: &str| findings(&lints(&format!("{settings}{select}")));
     let heeded = "SET 'execution.checkpointing.interval' = '1 s';\nSET 'execution.checkpointing.dir' = '/tmp/c';\n\
                   SET 'state.checkpoints.num-retained' = '2';\n";
