@@ -235,7 +235,22 @@ fn a_script_broken_off_in_its_second_insert_does_not_run_the_first_again() {
     assert_eq!(job.shown("results"), RESULT, "the first has ended");
     let rest = job.rest(1);
     assert_eq!(rest.result.expect("the second goes on").jobs.len(), 1);
-    assert!(rest.said.iter().any(|said| said.contains("was done before the checkpoint was taken")), "{:?}", rest.said);
+    assert!(rest.said.iter().any(|said| said.contains("has ended well before")), "{:?}", rest.said);
     assert_eq!(job.shown("results"), RESULT);
     assert_eq!(job.shown("more"), [r#"{"k":"a","n":5}"#, r#"{"k":"b","n":1}"#]);
+}
+
+#[test]
+fn what_has_ended_well_is_not_run_again_by_a_restore() {
+    let job = broken();
+    job.rest(2).result.expect("the rest of the job");
+    let again = job.rest(2);
+    assert_eq!(again.result.expect("nothing is left").jobs.len(), 0);
+    assert!(again.said.iter().any(|said| said.contains("has ended well before")), "{:?}", again.said);
+    assert_eq!(job.shown("results"), RESULT);
+    // A run from the beginning makes that forgotten.
+    std::fs::remove_dir_all(job.out()).expect("the output");
+    assert!(job.piece(2, (1, 1), None).is_broken);
+    assert_eq!(job.rest(2).result.expect("the rest of the job").jobs.len(), 1);
+    assert_eq!(job.shown("results"), RESULT);
 }

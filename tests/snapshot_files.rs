@@ -231,5 +231,9 @@ fn make() {
     let broken = RunOptions { checkpoint_blocks: Some(7), ..run };
     run_script(&script, &options, &broken, &mut Breaking).expect_err("it is broken off");
     let made = fs::read_dir("checkpoints").expect("checkpoints").flatten().next().expect("a run").path();
+    for note in ["files", "lock"] {
+        // Of the run that made them alone.
+        fs::remove_file(made.join(note)).expect("a note of the run");
+    }
     fs::rename(made, "checkpoints/run").expect("a name that stays");
 }

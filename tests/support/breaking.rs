@@ -80,7 +80,8 @@ impl Job {
     /// The checkpoints that there are, complete or not, the oldest first.
     pub fn checkpoints(&self) -> Vec<PathBuf> {
         let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut found: Vec<PathBuf> = entries(self.folder.path().join("chk")).flat_map(entries).collect();
+        let all = entries(self.folder.path().join("chk")).flat_map(entries);
+        let mut found: Vec<PathBuf> = all.filter(|path| path.is_dir()).collect();
         found.sort_by_key(|path| {
             path.to_string_lossy().rsplit('-').next().and_then(|number| number.parse::<u64>().ok())
         });
