@@ -241,8 +241,10 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
                 folder.mark_done(&origin.script, origin.statement)?;
                 folder.forget();
             }
-            checkpoint.and_then(Checkpoint::run).iter().for_each(CheckpointFolder::forget);
+            let claimed = checkpoint.and_then(Checkpoint::run);
+            claimed.iter().for_each(CheckpointFolder::forget);
             sinks.iter().for_each(OpenSink::settle);
+            folder.iter().chain(&claimed).for_each(CheckpointFolder::leave);
             Ok(JobSummary::new(&running, outcome, (&plan.config, partly)))
         }
         Err(error) => {

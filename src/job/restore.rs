@@ -66,6 +66,9 @@ impl Checkpoint {
         let root = Path::new(local_path(folder)?);
         let name = |script: &str| Path::new(script).file_name().map(|name| name.to_owned());
         let done = CheckpointFolder::done(root, script);
+        if done > 0 {
+            CheckpointFolder::clean_up_done(root, script, done)?;
+        }
         let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
         for (folder, manifest) in found {
             let opened = manifest.and_then(|manifest| {

@@ -63,10 +63,9 @@ impl CheckpointFolder {
         }
     }
 
-    /// Removes all of the run.
+    /// Removes all checkpoints of the run.
     pub fn forget(&self) {
         self.forget_before(u64::MAX);
-        Self::discard_run(&self.folder);
     }
 
     /// The complete checkpoints of all runs below `root`, the newest first: their folders and manifests, or why a
@@ -125,7 +124,7 @@ fn numbered(run: &Path) -> Vec<(u64, PathBuf)> {
 }
 
 /// Removes a checkpoint: first what makes it one.
-fn remove(folder: &Path) {
+pub(super) fn remove(folder: &Path) {
     let _ = fs::remove_file(folder.join(METADATA));
     let _ = fs::remove_dir_all(folder);
 }

@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::folder::CheckpointFolder;
+use super::manifest::Manifest;
 use crate::error::{Error, Result};
 
 const LOCK: &str = "lock";
@@ -66,6 +67,24 @@ impl CheckpointFolder {
         notes_of(root, script).into_iter().map(|(_, statement)| statement).max().unwrap_or(0)
     }
 
+    /// Removes the checkpoints of statements of a script that have ended well, the last of them `statement`, and what their
+    /// runs have left.
+    ///
+    /// # Errors
+    /// As [`CheckpointFolder::clean_up`].
+    pub fn clean_up_done(root: &Path, script: &str, statement: u64) -> Result<()> {
+        let name = |script: &str| name_of(Path::new(script));
+        for (folder, manifest) in Self::all(root)? {
+            let is_done = |manifest: &Manifest| {
+                name(&manifest.script) == name(script) && manifest.statement <= statement && !Self::is_live(&folder)
+            };
+            if manifest.as_ref().is_ok_and(is_done) {
+                super::folder::remove(&folder);
+            }
+        }
+        Self::clean_up(root)
+    }
+
     /// The script begins anew: what was noted of it goes.
     pub fn forget_done(root: &Path, script: &str) {
         for (path, _) in notes_of(root, script) {
@@ -113,8 +132,13 @@ impl CheckpointFolder {
         Ok(())
     }
 
+    /// The run has left nothing: its notes go, and its folder if it has no checkpoint.
+    pub fn leave(&self) {
+        Self::discard_run(self.path());
+    }
+
     /// Removes the folder of a run that has no checkpoint.
-    pub(super) fn discard_run(run: &Path) {
+    fn discard_run(run: &Path) {
         let checkpoints = fs::read_dir(run).into_iter().flatten().flatten().any(|entry| entry.path().is_dir());
         if !checkpoints {
             let _ = fs::remove_file(run.join(FILES));
@@ -154,7 +178,9 @@ fn remove_files(run: &Path, needed: &BTreeSet<String>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let name = name_of(&path).unwrap_or_default();
-            if name.starts_with(prefix) && !needed.contains(&name) {
+            // A probe is there for an instant, under a mark that nobody has noted yet.
+            let is_probe = name.starts_with(".transom-") && name.ends_with("-probe");
+            if is_probe || name.starts_with(prefix) && !needed.contains(&name) {
                 let _ = fs::remove_file(path);
             }
         }

@@ -216,6 +216,7 @@ fn what_a_dead_run_has_left_goes_and_what_a_checkpoint_needs_stays() {
     assert_eq!(names.map(|name| file(name).exists()), [false, true, true, true]);
     assert!(pending.path().exists() && !a.path().join("chk-2").exists());
     a.forget();
+    a.leave();
     CheckpointFolder::clean_up(root.path()).unwrap();
     assert!(!a.path().exists() && b.path().exists());
 }
