@@ -1,6 +1,6 @@
 //! The scripts that are killed: one for each kind of state and of sink.
 
-/// A script over the tables of [`input`](super::input).
+/// A script over the tables of `super::input`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     pub name: &'static str,

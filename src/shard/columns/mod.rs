@@ -259,7 +259,7 @@ struct Routing<'a> {
 
 impl Columns {
     /// # Errors
-    /// As [`operator`].
+    /// As [`crate::window::operator`]; internal for state that does not fit.
     pub fn new(parts: ColumnsParts) -> Result<Self> {
         let ColumnsParts { program, layout, splits, outputs, aside, late, cuts, restored, shard, metrics } = parts;
         let mut operators = cut::operators(&program)?;
