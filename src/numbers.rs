@@ -24,6 +24,21 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// A number of bytes as Flink's memory sizes are written: `12GiB`, `500 mb`, `1024`. Units are powers of 1024.
+pub fn memory_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" | "bytes" => 0,
+        "k" | "kb" | "kib" | "kibibytes" => 10,
+        "m" | "mb" | "mib" | "mebibytes" => 20,
+        "g" | "gb" | "gib" | "gibibytes" => 30,
+        "t" | "tb" | "tib" | "tebibytes" => 40,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(1 << unit)
+}
+
 /// An integer in decimal digits.
 #[inline]
 pub(crate) fn integer(out: &mut Vec<u8>, value: i64) {
@@ -212,6 +227,24 @@ mod tests {
         let mut out = Vec::new();
         write(&mut out);
         String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn memory_sizes_are_read_in_flinks_units() {
+        let sizes = [
+            ("0", 0),
+            ("1024", 1_024),
+            ("12GiB", 12 << 30),
+            ("500 mb", 500 << 20),
+            (" 3k ", 3 << 10),
+            ("1 TB", 1 << 40),
+        ];
+        for (text, size) in sizes {
+            assert_eq!(memory_size(text), Some(size), "{text}");
+        }
+        for text in ["", "GiB", "-1", "1.5g", "12 q", "99999999999999999999", "17179869184 gb"] {
+            assert_eq!(memory_size(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,13 +1,27 @@
 //! Columns as the bytes that a snapshot keeps.
 
+use std::fs::File;
+use std::io;
+
 use super::mapping::Stored;
-use super::{ArenaVec, ByteHeap, Pod};
+use super::{ArenaVec, ByteHeap, Pod, SharedBytes};
 
 /// A column whose bytes can be written as they are and taken back. Cells are in the byte order of the machine.
 pub trait Cells {
     /// Bytes of one cell.
     fn width(&self) -> usize;
     fn bytes(&self) -> &[u8];
+    /// The bytes, to be read while the column goes on; None where they are cheap to copy.
+    fn share(&mut self) -> Option<SharedBytes> {
+        None
+    }
+    /// Moves the bytes into a file: see [`ArenaVec::spill`].
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn spill(&mut self, _file: &File, _offset: u64) -> io::Result<usize> {
+        Ok(0)
+    }
     /// Takes the cells that these bytes are, in place of its own: large columns use the memory of the file. False, with
     /// nothing changed, if they are no whole number of cells.
     fn set(&mut self, bytes: Stored) -> bool;
@@ -30,6 +44,12 @@ impl<T: Pod> Cells for ArenaVec<T> {
     }
     fn bytes(&self) -> &[u8] {
         bytes_of(self.as_slice())
+    }
+    fn share(&mut self) -> Option<SharedBytes> {
+        ArenaVec::share(self)
+    }
+    fn spill(&mut self, file: &File, offset: u64) -> io::Result<usize> {
+        ArenaVec::spill(self, file, offset)
     }
     fn set(&mut self, bytes: Stored) -> bool {
         if !bytes.len().is_multiple_of(size_of::<T>()) {
@@ -64,6 +84,12 @@ impl Cells for ByteHeap {
     }
     fn bytes(&self) -> &[u8] {
         Cells::bytes(&self.bytes)
+    }
+    fn share(&mut self) -> Option<SharedBytes> {
+        self.bytes.share()
+    }
+    fn spill(&mut self, file: &File, offset: u64) -> io::Result<usize> {
+        self.bytes.spill(file, offset)
     }
     fn set(&mut self, bytes: Stored) -> bool {
         self.bytes.set(bytes)

@@ -1,8 +1,11 @@
 //! A growable column of fixed-width cells.
 
+use std::fs::File;
+use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+use super::SharedBytes;
 use super::mapping::Stored;
 use super::region::{ALIGN, Region};
 
@@ -49,7 +52,24 @@ impl<T: Pod> ArenaVec<T> {
     }
     /// Bytes of memory that the column holds.
     pub fn bytes(&self) -> usize {
-        self.region.dirty()
+        self.region.held()
+    }
+
+    /// The cells as they are now, for others to read: the memory is not copied before it is written to. None for a column
+    /// that is cheap to copy.
+    pub fn share(&mut self) -> Option<SharedBytes> {
+        self.region.share().map(|frozen| SharedBytes { frozen, len: self.len * Self::WIDTH })
+    }
+
+    /// Moves the cells into a file at `offset`, a multiple of the size of a page: how many bytes these were, 0 where they
+    /// are in a file or few. They read and write as before, and count as memory no more. What is written to them later
+    /// does not go to the file.
+    ///
+    /// # Errors
+    /// Those of the system; then nothing has changed.
+    pub fn spill(&mut self, file: &File, offset: u64) -> io::Result<usize> {
+        let used = self.len * Self::WIDTH;
+        self.region.spill(used, file, offset).map(|spilled| if spilled { used } else { 0 })
     }
 
     pub fn as_slice(&self) -> &[T] {
@@ -58,6 +78,7 @@ impl<T: Pod> ArenaVec<T> {
         unsafe { std::slice::from_raw_parts(self.region.pointer().as_ptr().cast::<T>(), self.len) }
     }
     pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.own();
         // SAFETY: as above, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.region.pointer().as_ptr().cast::<T>(), self.len) }
     }
@@ -75,7 +96,14 @@ impl<T: Pod> ArenaVec<T> {
         }
     }
 
+    /// Before cells are written: the memory is shared with nobody.
+    #[inline]
+    fn own(&mut self) {
+        self.region.own(self.len * Self::WIDTH);
+    }
+
     fn reserve(&mut self, len: usize) {
+        self.own();
         let bytes = len.saturating_mul(Self::WIDTH);
         if bytes > self.region.capacity() {
             let old = std::mem::replace(&mut self.region, Region::empty());
@@ -122,6 +150,7 @@ impl<T: Pod> ArenaVec<T> {
             self.len = len;
             return;
         }
+        self.own();
         if len * Self::WIDTH > self.region.capacity() {
             let region = std::mem::replace(&mut self.region, Region::empty());
             self.region = region.grown(len * Self::WIDTH, old * Self::WIDTH);
@@ -149,6 +178,7 @@ impl<T: Pod> ArenaVec<T> {
     pub fn scatter<V: Copy>(&mut self, groups: &[u32], values: &[V], mut f: impl FnMut(&mut T, V)) {
         self.check(groups);
         assert!(values.len() >= groups.len(), "{} values for {} rows", values.len(), groups.len());
+        self.own();
         let cells = self.region.pointer().as_ptr().cast::<T>();
         for (&group, &value) in groups.iter().zip(values) {
             // SAFETY: `check` saw that all groups are below `len`.
@@ -163,6 +193,7 @@ impl<T: Pod> ArenaVec<T> {
     #[inline]
     pub fn touch(&mut self, groups: &[u32], mut f: impl FnMut(&mut T)) {
         self.check(groups);
+        self.own();
         let cells = self.region.pointer().as_ptr().cast::<T>();
         for &group in groups {
             // SAFETY: `check` saw that all groups are below `len`.
@@ -179,6 +210,7 @@ impl<T: Pod> ArenaVec<T> {
         self.check(to);
         other.check(from);
         assert!(to.len() == from.len(), "pairs of groups");
+        self.own();
         let (cells, others) = (self.region.pointer().as_ptr().cast::<T>(), other.as_slice().as_ptr());
         for (&to, &from) in to.iter().zip(from) {
             // SAFETY: both lists were checked against their columns, which are different: one is borrowed mutably.
@@ -304,6 +336,71 @@ mod tests {
             assert!(column[70_000..75_000].iter().all(|&cell| cell == 7));
             assert!(column[75_000..].iter().all(|&cell| cell == 0));
         }
+    }
+
+    #[test]
+    fn shared_cells_stay_as_they_were() {
+        type Change = fn(&mut ArenaVec<u64>);
+        let changes: [Change; 8] = [
+            |column| column[5] = 0,
+            |column| column.push(1),
+            |column| column.extend_from_slice(&[1]),
+            |column| column.resize(100_010, 1),
+            |column| column.resize_zeroed(100_010),
+            |column| column.scatter(&[3], &[1], |cell, value| *cell = value),
+            |column| column.touch(&[99_999], |cell| *cell = 0),
+            |column| {
+                column.clear();
+                column.resize(70_000, 4);
+            },
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let (mut column, mut twin) = (ArenaVec::<u64>::new(), ArenaVec::<u64>::new());
+            for column in [&mut column, &mut twin] {
+                (0..100_000).for_each(|i| column.push(i));
+            }
+            let shared = column.share().unwrap();
+            assert_eq!(column.share().unwrap().id(), shared.id());
+            assert!(column.bytes() >= 800_000 && column.len() == 100_000);
+            let before = shared.bytes().to_vec();
+            [&mut column, &mut twin].into_iter().for_each(change);
+            assert!(column.as_slice() == twin.as_slice() && shared.bytes() == before, "change {number}");
+            assert_ne!(column.share().unwrap().id(), shared.id());
+        }
+    }
+
+    #[test]
+    fn spilt_cells_read_and_write_as_before() {
+        let file = tempfile::tempfile().unwrap();
+        let (mut column, mut few) = (ArenaVec::<u64>::new(), ArenaVec::<u64>::new());
+        (0..100_000).for_each(|i| column.push(i));
+        few.push(1);
+        let before = column.share().unwrap();
+        assert_eq!(column.spill(&file, 4_096).unwrap(), 800_000);
+        assert_eq!((column.bytes(), column.share().unwrap().id()), (0, before.id()));
+        assert_eq!((column.spill(&file, 0).unwrap(), few.spill(&file, 0).unwrap()), (0, 0));
+        drop(before);
+        assert!(column.iter().copied().eq(0..100_000));
+        column[99_999] = 3;
+        column.push(4);
+        assert_eq!((column[99_998], column[99_999], column[100_000]), (99_998, 3, 4));
+        assert_eq!(column.spill(&file, 1 << 20).unwrap(), 800_008);
+        column.resize(70_000, 0);
+        column.resize_zeroed(100_001);
+        assert_eq!((column[69_999], column[70_000], column[100_000]), (69_999, 0, 0));
+    }
+
+    #[test]
+    fn nothing_is_copied_when_nobody_reads_any_more() {
+        let mut column = ArenaVec::<u64>::new();
+        column.resize(100_000, 7);
+        let address = column.as_slice().as_ptr();
+        drop(column.share());
+        column[3] = 1;
+        column.push(2);
+        assert_eq!(column.as_slice().as_ptr(), address);
+        assert_eq!((column[2], column[3], column[100_000]), (7, 1, 2));
+        assert!(ArenaVec::<u64>::new().share().is_none());
     }
 
     #[test]

@@ -31,6 +31,14 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
+impl Memory {
+    fn of(mut map: MmapMut) -> Memory {
+        let len = map.len();
+        let Some(pointer) = NonNull::new(map.as_mut_ptr()) else { unreachable!("a mapping is never at 0") };
+        Memory { _map: map, pointer, len }
+    }
+}
+
 impl Mapping {
     /// Maps all of a file.
     ///
@@ -39,10 +47,18 @@ impl Mapping {
     pub fn of(file: &File) -> io::Result<Mapping> {
         // SAFETY: the mapping is private, so nobody writes to it from outside; that the file may be shortened is said
         // above.
-        let mut map = unsafe { MmapOptions::new().map_copy(file) }?;
-        let len = map.len();
-        let Some(pointer) = NonNull::new(map.as_mut_ptr()) else { unreachable!("a mapping is never at 0") };
-        Ok(Mapping { memory: Arc::new(Memory { _map: map, pointer, len }), taken: 0 })
+        let map = unsafe { MmapOptions::new().map_copy(file) }?;
+        Ok(Mapping { memory: Arc::new(Memory::of(map)), taken: 0 })
+    }
+
+    /// Maps a range of a file, all of it handed out.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn part(file: &File, offset: u64, len: usize) -> io::Result<Stored> {
+        // SAFETY: as in `of`.
+        let map = unsafe { MmapOptions::new().offset(offset).len(len).map_copy(file) }?;
+        Ok(Stored { memory: Arc::new(Memory::of(map)), start: 0, len })
     }
 
     /// The bytes that were not handed out.

@@ -11,9 +11,11 @@ mod column;
 mod heap;
 mod mapping;
 mod region;
+mod shared;
 
 pub use cells::Cells;
 pub use column::{ArenaVec, Pod};
 pub use heap::{ByteHeap, Span};
 pub use mapping::{Mapping, Stored};
 pub use region::pooled_bytes;
+pub use shared::SharedBytes;

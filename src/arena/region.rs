@@ -2,11 +2,16 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::MmapMut;
 
-use super::mapping::Stored;
+use super::mapping::{Mapping, Stored};
 
 /// Alignment of every region; the widest cell is 16 bytes.
 pub(super) const ALIGN: usize = 16;
@@ -24,6 +29,34 @@ enum Source {
     Map(MmapMut),
     /// A range of a file, as this process's own copy. Kept for its drop alone.
     File(#[expect(dead_code, reason = "it keeps the mapping alive")] Stored),
+    /// Memory that others read too, and nobody writes to.
+    Shared(Arc<Frozen>),
+}
+
+/// Memory that does not change any more.
+pub(super) struct Frozen {
+    region: Region,
+    /// No other frozen memory of this process has it, now or later.
+    id: u64,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+
+impl Frozen {
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The first bytes.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub(super) fn bytes(&self, len: usize) -> &[u8] {
+        assert!(len <= self.region.capacity, "{len} bytes of a region of {}", self.region.capacity);
+        // SAFETY: the region owns the bytes, they are initialised (mappings are zeroed), and nobody writes to a region
+        // as long as it is frozen: `Region::own` makes another one first.
+        unsafe { std::slice::from_raw_parts(self.region.pointer.as_ptr(), len) }
+    }
 }
 
 /// Bytes `[0, capacity)` that this value owns. Bytes from `dirty` on are zero.
@@ -40,10 +73,12 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 thread_local! {
-    static POOL: RefCell<Pool> = const { RefCell::new(Pool { regions: Vec::new(), bytes: 0 }) };
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool { asked: false, regions: Vec::new(), bytes: 0 }) };
 }
 
 struct Pool {
+    /// This thread makes regions. One that only drops what others have made keeps nothing.
+    asked: bool,
     /// Mappings only, oldest first. A few dozen: a linear search is cheaper than the page faults it saves.
     regions: Vec<Region>,
     bytes: usize,
@@ -88,6 +123,7 @@ impl Region {
     fn pooled(capacity: usize) -> Option<Self> {
         POOL.try_with(|pool| {
             let pool = &mut *pool.borrow_mut();
+            pool.asked = true;
             let at = pool.regions.iter().rposition(|region| region.capacity == capacity)?;
             pool.bytes -= capacity;
             Some(pool.regions.remove(at))
@@ -109,15 +145,83 @@ impl Region {
         Region { pointer, capacity, dirty: 0, source: Source::Map(map) }
     }
 
+    /// Lets others read the memory: it does not change any more. None where a copy is cheaper.
+    pub(super) fn share(&mut self) -> Option<Arc<Frozen>> {
+        if let Source::Shared(frozen) = &self.source {
+            return Some(frozen.clone());
+        }
+        if self.capacity <= HEAP_MAX {
+            return None;
+        }
+        let region = std::mem::replace(self, Region::empty());
+        let pointer = region.pointer;
+        let frozen = Arc::new(Frozen { region, id: NEXT_ID.fetch_add(1, Ordering::Relaxed) });
+        // With room for nothing: whoever wants to append asks for more, and so comes to `own` first.
+        *self = Region { pointer, capacity: 0, dirty: 0, source: Source::Shared(frozen.clone()) };
+        Some(frozen)
+    }
+
+    /// Makes the memory this value's own again, before its first `used` bytes are written to.
+    #[inline]
+    pub(super) fn own(&mut self, used: usize) {
+        if matches!(self.source, Source::Shared(_)) {
+            self.unshare(used);
+        }
+    }
+
+    #[cold]
+    fn unshare(&mut self, used: usize) {
+        let Source::Shared(frozen) = std::mem::replace(&mut self.source, Source::Nothing) else { return };
+        *self = match Arc::try_unwrap(frozen) {
+            Ok(Frozen { mut region, .. }) => {
+                if matches!(region.source, Source::File(_)) {
+                    // All of it may be other than zero, though none of it was counted as memory.
+                    region.dirty = region.capacity;
+                }
+                region
+            }
+            Err(frozen) => {
+                let mut copy = Region::of(frozen.region.capacity);
+                copy.fill(frozen.bytes(used));
+                copy
+            }
+        };
+    }
+
+    /// Moves the first `used` bytes into a file at `offset`, a multiple of the size of a page, and goes on with them there.
+    /// False where they are in a file, or too few.
+    pub(super) fn spill(&mut self, used: usize, file: &File, offset: u64) -> io::Result<bool> {
+        let Some(frozen) = self.share() else { return Ok(false) };
+        if used <= HEAP_MAX || matches!(frozen.region.source, Source::File(_)) {
+            return Ok(false);
+        }
+        file.write_all_at(frozen.bytes(used), offset)?;
+        let Ok(mut region) = Region::stored(Mapping::part(file, offset, used)?) else { return Ok(false) };
+        // What is in a file does not count as memory.
+        region.dirty = 0;
+        // The same bytes: a checkpoint that has them need not write them again.
+        let (pointer, id) = (region.pointer, frozen.id);
+        let frozen = Arc::new(Frozen { region, id });
+        *self = Region { pointer, capacity: 0, dirty: 0, source: Source::Shared(frozen) };
+        Ok(true)
+    }
+
     pub(super) fn pointer(&self) -> NonNull<u8> {
         self.pointer
     }
     pub(super) fn capacity(&self) -> usize {
         self.capacity
     }
-    /// Bytes that may be other than zero; what the region costs in physical memory, but for page rounding.
+    /// Bytes that may be other than zero.
     pub(super) fn dirty(&self) -> usize {
         self.dirty
+    }
+    /// What the region costs in physical memory, but for page rounding.
+    pub(super) fn held(&self) -> usize {
+        match &self.source {
+            Source::Shared(frozen) => frozen.region.dirty,
+            _ => self.dirty,
+        }
     }
     /// Says that bytes below `end` have been written.
     pub(super) fn soil(&mut self, end: usize) {
@@ -149,8 +253,8 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.source, Source::Nothing) {
-            // The mapping goes with the last of its ranges.
-            Source::Nothing | Source::File(_) => {}
+            // The mapping of a file goes with the last of its ranges, shared memory with the last who reads it.
+            Source::Nothing | Source::File(_) | Source::Shared(_) => {}
             Source::Heap => {
                 let Ok(layout) = Layout::from_size_align(self.capacity, ALIGN) else { return };
                 // SAFETY: allocated in `of` with this very layout, and freed once: `source` is Nothing now.
@@ -174,7 +278,7 @@ fn recycle(region: Region) {
     let mut region = Some(region);
     let _ = POOL.try_with(|pool| {
         let pool = &mut *pool.borrow_mut();
-        if let Some(region) = region.take_if(|r| pool.bytes + r.capacity <= POOL_BYTES_MAX) {
+        if let Some(region) = region.take_if(|r| pool.asked && pool.bytes + r.capacity <= POOL_BYTES_MAX) {
             pool.bytes += region.capacity;
             pool.regions.push(region);
         }

@@ -1,6 +1,7 @@
 //! `transom run`.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,6 +11,7 @@ use clap::{Args, ValueEnum};
 use transom::error::{Error, Result};
 use transom::io::uring::Executor;
 use transom::job::{JobSummary, Report, RestoreFrom, RunOptions, Snapshot};
+use transom::numbers::memory_size;
 use transom::plan::{JobPlan, SinkSpec};
 use transom::runner::run_script;
 use transom::types::Schema;
@@ -47,6 +49,12 @@ pub struct RunFlags {
     /// Go on from a checkpoint: the latest of this script, or the one in a folder chk-N
     #[arg(long, value_name = "latest|PATH")]
     restore: Option<String>,
+    /// Memory that the state of the job may take, such as 12GiB or 500MB; what does not fit goes to --state-dir
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+    /// A folder on a disk for state that does not fit into --memory
+    #[arg(long, value_name = "DIR", requires = "memory")]
+    state_dir: Option<PathBuf>,
     /// What shards run on
     #[arg(long, value_enum, default_value_t = ExecutorArg::Auto)]
     executor: ExecutorArg,
@@ -58,6 +66,11 @@ enum ExecutorArg {
     Auto,
     /// Plain threads
     Threads,
+}
+
+/// A number of bytes, with a unit as Flink's options have them or without.
+fn size(text: &str) -> std::result::Result<u64, String> {
+    memory_size(text).filter(|&bytes| bytes > 0).ok_or_else(|| "a size such as 12GiB, 500MB or 1073741824".to_string())
 }
 
 pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
@@ -90,6 +103,8 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
             path => RestoreFrom::Path(path.into()),
         }),
         checkpoint_blocks: None,
+        memory: args.memory,
+        state_folder: args.state_dir.clone(),
     };
     let shows_progress = !args.quiet && std::io::stderr().is_terminal();
     let mut report = Terminal {

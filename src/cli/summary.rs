@@ -84,11 +84,21 @@ fn lines(job: &JobSummary) -> Vec<(&'static str, String)> {
         ),
     ));
     if job.has_windows {
-        lines.push(("peak state", bytes(totals.state_bytes_peak)));
+        let spilled = match totals.state_bytes_spilled {
+            0 => String::new(),
+            moved => format!(" in memory, {} moved to the disk", bytes(moved)),
+        };
+        lines.push(("peak state", bytes(totals.state_bytes_peak) + &spilled));
     }
     if let Some(last) = &job.checkpoints.last {
         let count = count(job.checkpoints.count);
         lines.push(("checkpoints", format!("{count}, the last of {} in {}", bytes(last.bytes), duration(last.took))));
+        let pauses = &job.checkpoints.pauses;
+        let at = |percent: f64| pause(pauses.percentile(percent));
+        lines.push((
+            "pauses",
+            format!("{} of a shard at most, p99 {}, p50 {}", pause(pauses.longest()), at(99.0), at(50.0)),
+        ));
     }
     lines
 }
@@ -118,6 +128,11 @@ fn wrapped(value: &str) -> String {
 
 fn plural(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A short time.
+fn pause(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
 pub fn duration(time: Duration) -> String {

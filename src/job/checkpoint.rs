@@ -16,7 +16,7 @@ use super::restore::Checkpoint;
 use super::{Report, Running, now_ms};
 use crate::error::{Error, Result};
 use crate::format::local_path;
-use crate::metrics::Totals;
+use crate::metrics::{Pauses, Totals};
 use crate::plan::{Config, SourceSpec};
 use crate::shard::columns::program::{Program, Target};
 use crate::shard::columns::scan::SplitEntry;
@@ -24,8 +24,8 @@ use crate::shard::columns::{CutOutput, Saved};
 use crate::shard::{Cut, Place};
 use crate::sink::sync_parts;
 use crate::snapshot::{
-    CheckpointFolder, Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, RunLock, SplitState, StageState,
-    StateWriter, WatermarkOrigin,
+    CheckpointFolder, Closed, ClosedPart, Counts, Fingerprint, Kept, Manifest, NamedSink, RunLock, SplitState,
+    StageState, StateWriter, WatermarkOrigin,
 };
 use crate::source::STDIN;
 
@@ -48,6 +48,8 @@ pub struct Completed {
 pub struct CheckpointsTaken {
     pub count: u64,
     pub last: Option<Completed>,
+    /// How long shards did nothing else at a cut.
+    pub pauses: Pauses,
 }
 
 /// Where a job's checkpoints go, and when they are taken.
@@ -134,6 +136,7 @@ pub(super) struct Coordinator {
     written: u64,
     /// A checkpoint is handed to the writing thread, and not heard of since.
     writing: bool,
+    pauses: Pauses,
 }
 
 /// What a manifest says of the job, whatever the cut.
@@ -217,7 +220,7 @@ impl Coordinator {
         };
         let (work, inbox) = bounded(1);
         let (outbox, done) = bounded(1);
-        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec() };
+        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec(), kept: Vec::new() };
         let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
         Coordinator {
             due: Instant::now() + schedule.interval,
@@ -233,7 +236,13 @@ impl Coordinator {
             collecting: BTreeMap::new(),
             written: 0,
             writing: false,
+            pauses: Pauses::default(),
         }
+    }
+
+    /// How long shards did nothing else at the cuts so far.
+    pub(super) fn pauses(&self) -> &Pauses {
+        &self.pauses
     }
 
     /// Which cut is to be asked for, and when.
@@ -263,6 +272,8 @@ impl Coordinator {
     pub(super) fn take(&mut self, cut: Cut, shard: usize, saved: Saved) -> Result<Option<Completed>> {
         let collecting = self.collect(cut.number);
         collecting.place = Some(cut.place);
+        self.pauses.add(saved.pause);
+        let collecting = self.collect(cut.number);
         collecting.saved[shard] = Some(saved);
         if collecting.saved.iter().any(Option::is_none) {
             return Ok(None);
@@ -414,10 +425,12 @@ fn add(counts: &mut Counts, more: &Counts) {
 struct Writer {
     schedule: Schedule,
     sinks: Vec<OpenSink>,
+    /// By shard.
+    kept: Vec<Kept>,
 }
 
 impl Writer {
-    fn run(self, inbox: &Receiver<Work>, outbox: &Sender<Result<Completed>>) {
+    fn run(mut self, inbox: &Receiver<Work>, outbox: &Sender<Result<Completed>>) {
         for work in inbox {
             // Nobody listens any more where the job has failed.
             if outbox.send(self.write(work)).is_err() {
@@ -426,14 +439,15 @@ impl Writer {
         }
     }
 
-    fn write(&self, work: Work) -> Result<Completed> {
+    fn write(&mut self, work: Work) -> Result<Completed> {
         let Work { started, mut manifest, states, fresh } = work;
         let number = manifest.checkpoint;
         let pending = self.schedule.folder.begin(number)?;
         let written = || -> Result<()> {
             sync_parts(&fresh)?;
-            for (shard, state) in states.iter().enumerate() {
-                manifest.files.push(pending.write_state(state, (shard, states.len()))?);
+            self.kept.resize_with(states.len(), Kept::default);
+            for (shard, (state, kept)) in states.iter().zip(&mut self.kept).enumerate() {
+                manifest.files.push(pending.write_state(state, (shard, states.len()), kept)?);
             }
             pending.publish(&manifest)
         }();

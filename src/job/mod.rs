@@ -30,9 +30,9 @@ use crate::shard::columns::findings::Findings;
 use crate::shard::columns::late::{Late, LateBlock, LateOutput};
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, CutOutput, Output, Saved};
+use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, CutOutput, Memory, Output, Saved};
 use crate::shard::{Cut, Place};
-use crate::snapshot::{CheckpointFolder, Counts};
+use crate::snapshot::{CheckpointFolder, Counts, SpillFolder};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
 use checkpoint::Coordinator;
@@ -62,6 +62,10 @@ pub struct RunOptions {
     pub checkpoint_blocks: Option<u64>,
     /// Where a script goes on; none: it begins.
     pub restore: Option<RestoreFrom>,
+    /// Bytes of memory that the state of all shards may take; none: what it takes.
+    pub memory: Option<u64>,
+    /// A folder for state that does not fit into memory.
+    pub state_folder: Option<PathBuf>,
 }
 
 /// A checkpoint, by name.
@@ -83,6 +87,8 @@ impl Default for RunOptions {
             cancel: Arc::new(AtomicBool::new(false)),
             checkpoint_blocks: None,
             restore: None,
+            memory: None,
+            state_folder: None,
         }
     }
 }
@@ -341,6 +347,12 @@ fn open_splits(
     Ok(splits)
 }
 
+/// What the options say of the memory for state.
+fn memory(options: &RunOptions, shards: usize) -> Result<Option<Memory>> {
+    let folder = options.state_folder.as_deref().map(SpillFolder::new).transpose()?;
+    Ok(options.memory.map(|bytes| Memory { bytes, folder, shards }))
+}
+
 fn run_shards(
     running: &Running<'_>,
     (place, schedule): (Option<Arc<Place>>, Option<Schedule>),
@@ -356,6 +368,7 @@ fn run_shards(
     let cut_every = options.checkpoint_blocks.filter(|_| schedule.is_some());
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let layout = program.layout(splits);
+    let memory = memory(options, shards)?;
     let events = Events::new();
     let mut flows = Vec::new();
     for (shard, metrics) in metrics.iter().enumerate() {
@@ -373,6 +386,7 @@ fn run_shards(
                 .as_ref()
                 .map(|_| Box::new(checkpoint::Sending { shard, teller: events.teller() }) as Box<dyn CutOutput>),
             restored: restored.next(),
+            memory: memory.clone(),
             shard,
             metrics: metrics.clone(),
         };
@@ -450,13 +464,15 @@ impl Receiving<'_> {
         std::mem::replace(&mut self.failed, Ok(()))?;
         let Some(mut coordinator) = self.coordinator.take() else { return Ok(()) };
         let completed = coordinator.last()?;
+        self.taken.pauses = coordinator.pauses().clone();
         self.checkpointed(completed)
     }
 
     fn checkpointed(&mut self, completed: Option<Completed>) -> Result<()> {
         let Some(completed) = completed else { return Ok(()) };
         self.report.checkpointed(&completed)?;
-        self.taken = CheckpointsTaken { count: self.taken.count + 1, last: Some(completed) };
+        self.taken.count += 1;
+        self.taken.last = Some(completed);
         Ok(())
     }
 

@@ -195,7 +195,7 @@ impl Checkpoint {
             };
             // The first shard also takes over what all of them have counted.
             let mut files = self.manifest.open_state(&self.folder)?;
-            files.retain(|file| shard == 0 || shares(file.shard));
+            files.retain(|file| shard == 0 || shares(file.shard()));
             restored.push(Restored { files, same_keys: false, counts: shard == 0 });
         }
         Ok(restored)

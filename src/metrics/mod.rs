@@ -1,6 +1,10 @@
 //! Counters of one shard, written by its thread alone and read by others without locks.
 
+mod pauses;
+
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+pub use pauses::Pauses;
 
 /// A number that only its shard changes.
 #[derive(Debug, Default)]
@@ -48,6 +52,8 @@ pub struct ShardMetrics {
     pub rows_written: Vec<Counter>,
     pub state_bytes: Counter,
     pub state_bytes_peak: Counter,
+    /// Moved to the disk so far.
+    pub state_bytes_spilled: Counter,
     /// The lowest watermark of the stages, in milliseconds since 1970.
     watermark: AtomicI64,
 }
@@ -76,6 +82,8 @@ pub struct Totals {
     pub rows_written: u64,
     /// Sum of the shards' peaks, which need not have been at one time.
     pub state_bytes_peak: u64,
+    /// Bytes of state that were moved to the disk.
+    pub state_bytes_spilled: u64,
     /// The lowest of the shards'.
     pub watermark: i64,
 }
@@ -114,6 +122,7 @@ impl Totals {
             totals.windows_fired += shard.windows_fired.get();
             totals.rows_written += shard.rows_written.iter().map(Counter::get).sum::<u64>();
             totals.state_bytes_peak += shard.state_bytes_peak.get();
+            totals.state_bytes_spilled += shard.state_bytes_spilled.get();
             totals.watermark = totals.watermark.min(shard.watermark.load(Ordering::Relaxed));
         }
         totals.windows_open = windows_open + sessions_open;

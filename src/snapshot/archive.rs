@@ -5,18 +5,21 @@ use std::io::Cursor;
 
 use arrow::array::RecordBatch;
 
+use super::format::VERSION;
 use super::reader::StateReader;
+use super::spill::Spill;
 use super::writer::StateWriter;
 use crate::arena::{ArenaVec, Cells, Pod};
 use crate::error::{Error, Result};
 
-/// Takes the state that is named, or puts it back, piece by piece in the same order. What is put back goes into an
-/// operator that has just been made.
+/// Takes the state that is named, or puts it back, piece by piece in the same order, or moves large columns of it out of
+/// memory. What is put back goes into an operator that has just been made.
 pub struct Archive<'a>(Way<'a>);
 
 enum Way<'a> {
     Write(&'a mut StateWriter),
     Read(&'a mut StateReader),
+    Spill(&'a mut Spill),
 }
 
 impl<'a> Archive<'a> {
@@ -27,9 +30,29 @@ impl<'a> Archive<'a> {
         Archive(Way::Read(reader))
     }
 
+    pub(super) fn spilling(spill: &'a mut Spill) -> Self {
+        Archive(Way::Spill(spill))
+    }
+
     /// State is put back: what is named has nothing yet.
     pub fn is_reading(&self) -> bool {
         matches!(self.0, Way::Read(_))
+    }
+
+    /// Tables of at least so many bytes are sealed before they are named.
+    pub fn seal_bytes(&self) -> usize {
+        match &self.0 {
+            Way::Write(writer) => writer.seal_bytes(),
+            Way::Read(_) | Way::Spill(_) => usize::MAX,
+        }
+    }
+
+    /// The version of the format that is read or written.
+    pub fn version(&self) -> u32 {
+        match &self.0 {
+            Way::Write(_) | Way::Spill(_) => VERSION,
+            Way::Read(reader) => reader.version(),
+        }
     }
 
     /// A column, of any length.
@@ -38,7 +61,8 @@ impl<'a> Archive<'a> {
     /// Internal if what was written is no such column.
     pub fn cells(&mut self, cells: &mut dyn Cells) -> Result<()> {
         match &mut self.0 {
-            Way::Write(writer) => writer.add(cells.width(), cells.bytes()),
+            Way::Write(writer) => writer.add(cells),
+            Way::Spill(spill) => spill.add(cells)?,
             Way::Read(reader) => {
                 let stored = reader.next(cells.width())?;
                 if !cells.set(stored) {
@@ -135,20 +159,33 @@ impl<'a> Archive<'a> {
     /// Internal if what was written are no rows.
     pub fn rows(&mut self, batches: &mut Vec<RecordBatch>) -> Result<()> {
         let mut bytes = Vec::new();
-        if let (false, Some(first)) = (self.is_reading(), batches.first()) {
-            let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut bytes, &first.schema())?;
-            for batch in batches.iter() {
-                writer.write(batch)?;
+        match &mut self.0 {
+            Way::Write(writer) => {
+                writer.add_rows(batches.clone());
+                return Ok(());
             }
-            writer.finish()?;
+            Way::Read(_) => self.cells(&mut bytes)?,
+            Way::Spill(_) => {}
         }
-        self.cells(&mut bytes)?;
-        if self.is_reading() && !bytes.is_empty() {
+        if !bytes.is_empty() {
             let reader = arrow::ipc::reader::StreamReader::try_new(Cursor::new(bytes), None)?;
             *batches = reader.collect::<std::result::Result<_, _>>()?;
         }
         Ok(())
     }
+}
+
+/// The rows as an Arrow stream; nothing if there are none.
+pub(super) fn stream_of(batches: &[RecordBatch]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(first) = batches.first() {
+        let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut bytes, &first.schema())?;
+        for batch in batches {
+            writer.write(batch)?;
+        }
+        writer.finish()?;
+    }
+    Ok(bytes)
 }
 
 /// Lists of any length, one behind the other.

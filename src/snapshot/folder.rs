@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::format::Base;
+use super::kept::Kept;
 use super::manifest::{Manifest, StateFileEntry};
 use super::reader::StateFile;
 use super::writer::StateWriter;
@@ -134,20 +136,38 @@ impl Pending {
         &self.folder
     }
 
-    /// Writes the state of one shard. From any thread, several at a time.
+    /// Writes the state of one shard, but for what files of earlier checkpoints have: these get a second name in this
+    /// folder, so that it stands for itself. From any thread, several at a time.
     ///
     /// # Errors
     /// Io, with the file. A file whose bytes may not have reached the disk is never trusted: the checkpoint fails.
-    pub fn write_state(&self, state: &StateWriter, (shard, shards): (usize, usize)) -> Result<StateFileEntry> {
+    pub fn write_state(
+        &self,
+        state: &StateWriter,
+        (shard, shards): (usize, usize),
+        kept: &mut Kept,
+    ) -> Result<StateFileEntry> {
         let name = format!("shard-{shard}-of-{shards}.state");
+        let bases = self.link(&name, kept.newest(), kept.bases(&state.unchanged(kept)));
         let path = self.folder.join(&name);
         let failed = |error| Error::io("write", path.display(), error);
         let file = File::create(&path).map_err(failed)?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let written = state.write(self.checkpoint, (shard, shards), &mut out).map_err(failed)?;
+        let written = state.write((self.checkpoint, shard, shards), &bases, kept, &mut out).map_err(failed)?;
         let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
         file.sync_all().map_err(failed)?;
         Ok(StateFileEntry { name, bytes: written.bytes, hash: written.hash })
+    }
+
+    /// Links files that the checkpoint `newest` has: its own file of this name, or those that it refers to. Those that
+    /// can be linked; what is in others is written again.
+    fn link(&self, name: &str, newest: u64, bases: Vec<Base>) -> Vec<Base> {
+        let folder = self.folder.with_file_name(format!("{PREFIX}{newest}"));
+        let linked = |base: &Base| {
+            let there = if base.checkpoint == newest { name.to_string() } else { base.name(name) };
+            fs::hard_link(folder.join(there), self.folder.join(base.name(name))).is_ok()
+        };
+        bases.into_iter().filter(linked).collect()
     }
 
     /// Makes the checkpoint complete.
@@ -194,7 +214,7 @@ impl Manifest {
     pub fn open_file(&self, folder: &Path, entry: &StateFileEntry) -> Result<StateFile> {
         let path = folder.join(&entry.name);
         let file = StateFile::open(&path)?;
-        if file.hash != entry.hash || file.checkpoint != self.checkpoint {
+        if file.hash() != entry.hash || file.checkpoint() != self.checkpoint {
             let message = format!("damaged: it is not the file that {METADATA} names");
             return Err(Error::new(ErrorKind::Data, message).in_file(path.display().to_string()));
         }

@@ -4,8 +4,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Of the format. A reader takes its own version only; docs/snapshot-format.md lists what changed.
-pub const VERSION: u32 = 1;
+/// Of the format, as it is written. Version 1 is read too; docs/snapshot-format.md lists what changed.
+pub const VERSION: u32 = 2;
 /// Sections begin at multiples of this, and the bytes up to the next are zero.
 pub const ALIGN: usize = 64;
 /// Of the header and of the trailer.
@@ -14,14 +14,16 @@ pub(super) const EDGE: usize = 64;
 pub(super) const STATE_MAGIC: [u8; 8] = *b"TRANSOMS";
 pub(super) const MANIFEST_MAGIC: [u8; 8] = *b"TRANSOMM";
 
-/// One section of a file of state.
+/// One section of state.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct Section {
     /// The stage whose state it is.
     pub owner: u32,
     /// Bytes of a cell.
     pub width: u32,
-    /// From the start of the file.
+    /// The file that has it: this one (0) or one of the bases, counted from 1.
+    pub base: u32,
+    /// From the start of that file.
     pub offset: u64,
     /// Without the zeros up to the next section.
     pub bytes: u64,
@@ -29,10 +31,58 @@ pub(super) struct Section {
     pub hash: u64,
 }
 
-/// What is in a file of state, in the order of the file.
+/// A file of an earlier checkpoint that has some of the sections. It lies beside the file that refers to it.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct Base {
+    pub checkpoint: u64,
+    /// Of its directory.
+    pub hash: u64,
+}
+
+impl Base {
+    /// Its name beside the file of this name.
+    pub fn name(&self, file: &str) -> String {
+        format!("chk-{}.{file}", self.checkpoint)
+    }
+}
+
+/// The sections of a file of state in the order in which they were named; those that it has itself are in the order of
+/// the file.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct Directory {
+    pub bases: Vec<Base>,
     pub sections: Vec<Section>,
+}
+
+/// Version 1: every file has all sections itself.
+pub(super) mod version_1 {
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+    pub struct Section {
+        pub owner: u32,
+        pub width: u32,
+        pub offset: u64,
+        pub bytes: u64,
+        pub hash: u64,
+    }
+
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+    pub struct Directory {
+        pub sections: Vec<Section>,
+    }
+
+    impl From<Directory> for super::Directory {
+        fn from(directory: Directory) -> Self {
+            let section = |Section { owner, width, offset, bytes, hash }| super::Section {
+                owner,
+                width,
+                base: 0,
+                offset,
+                bytes,
+                hash,
+            };
+            super::Directory { bases: Vec::new(), sections: directory.sections.into_iter().map(section).collect() }
+        }
+    }
 }
 
 /// The first or last 64 bytes of a file: a few numbers, and a checksum of them in the last eight.
@@ -77,8 +127,14 @@ pub(super) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Data, format!("damaged: {what}"))
 }
 
-/// The error for another version of the format.
-pub(super) fn other_version(version: u64) -> Error {
+/// Whether files of the version can be read.
+///
+/// # Errors
+/// Data if not.
+pub(super) fn check_version(version: u64) -> Result<()> {
+    if (1..=u64::from(VERSION)).contains(&version) {
+        return Ok(());
+    }
     let message = format!("written in version {version} of the snapshot format, this is version {VERSION}");
-    Error::new(ErrorKind::Data, message).help("restore it with the release of transom that wrote it")
+    Err(Error::new(ErrorKind::Data, message).help("restore it with the release of transom that wrote it"))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::format::{EDGE, Edge, MANIFEST_MAGIC, VERSION, damaged, other_version};
+use super::format::{EDGE, Edge, MANIFEST_MAGIC, VERSION, check_version, damaged};
 use crate::error::{Error, Result};
 
 /// Written last; where it is, the checkpoint is complete.
@@ -154,9 +154,7 @@ impl Manifest {
     pub fn from_bytes(bytes: &[u8]) -> Result<Manifest> {
         let header = Edge::read(bytes.get(..EDGE).unwrap_or_default(), MANIFEST_MAGIC, "header")?;
         let [version, checkpoint, length, hash, ..] = header;
-        if version != u64::from(VERSION) {
-            return Err(other_version(version));
-        }
+        check_version(version)?;
         let body = &bytes[EDGE..];
         if body.len() as u64 != length {
             return Err(damaged(&format!("{} bytes behind the header, not {length}", body.len())));

@@ -10,9 +10,11 @@
 mod archive;
 mod folder;
 mod format;
+mod kept;
 mod manifest;
 mod reader;
 mod run;
+mod spill;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -20,10 +22,12 @@ mod writer;
 pub use archive::{Archive, ByteLists, Lists, fits};
 pub use folder::{CheckpointFolder, METADATA, Pending};
 pub use format::{ALIGN, VERSION};
+pub use kept::Kept;
 pub use manifest::{
     Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, SinkMark, SinkState, SplitState, StageState,
     StateFileEntry, WatermarkOrigin,
 };
 pub use reader::{StateFile, StateReader};
 pub use run::RunLock;
-pub use writer::{StateWriter, Written};
+pub use spill::{Spill, SpillFolder};
+pub use writer::{Standing, StateWriter, Written};

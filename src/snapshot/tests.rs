@@ -59,7 +59,7 @@ fn written(folder: &Path) -> StateFileEntry {
     first.archive(&mut writer.stage(0)).unwrap();
     second.archive(&mut writer.stage(2)).unwrap();
     let pending = CheckpointFolder::new(folder, "run").begin(7).unwrap();
-    pending.write_state(&writer, (1, 4)).unwrap()
+    pending.write_state(&writer, (1, 4), &mut Kept::default()).unwrap()
 }
 
 fn manifest(files: Vec<StateFileEntry>) -> Manifest {
@@ -87,7 +87,7 @@ fn state_comes_back_as_it_was() {
     let path = folder.path().join("run/chk-7").join(&entry.name);
     assert_eq!(fs::metadata(&path).unwrap().len(), entry.bytes);
     let file = StateFile::open(&path).unwrap();
-    assert_eq!((file.checkpoint, file.shard, file.shards, file.hash), (7, 1, 4, entry.hash));
+    assert_eq!((file.checkpoint(), file.shard(), file.shards(), file.hash()), (7, 1, 4, entry.hash));
     let mut reader = file.into_reader();
     let (mut first, mut none) = (State::default(), State::default());
     first.archive(&mut reader.stage(0)).unwrap();
@@ -112,6 +112,86 @@ fn state_that_is_not_asked_for_is_noticed() {
     reader.stage(0).cells(&mut ArenaVec::<u64>::new()).unwrap();
     assert!(reader.end_stage().is_err());
     assert!(reader.stage(2).cells(&mut ArenaVec::<u32>::new()).is_err());
+}
+
+/// A checkpoint of the columns, in a folder of its own number, and what it is to read.
+fn checkpoint(run: &CheckpointFolder, number: u64, columns: &mut [ArenaVec<u64>], kept: &mut Kept) -> StateFileEntry {
+    let mut writer = StateWriter::default();
+    let mut archive = writer.stage(0);
+    columns.iter_mut().for_each(|column| archive.cells(column).unwrap());
+    let pending = run.begin(number).unwrap();
+    let entry = pending.write_state(&writer, (0, 1), kept).unwrap();
+    drop(writer);
+    let mut reader = StateFile::open(&pending.path().join(&entry.name)).unwrap().into_reader();
+    let mut archive = reader.stage(0);
+    for column in columns.iter() {
+        let mut read = ArenaVec::<u64>::new();
+        archive.cells(&mut read).unwrap();
+        assert!(read.as_slice() == column.as_slice(), "checkpoint {number}");
+    }
+    reader.end_stage().unwrap();
+    entry
+}
+
+#[test]
+fn what_has_not_changed_is_not_written_again() {
+    let root = tempfile::tempdir().unwrap();
+    let (run, mut kept) = (CheckpointFolder::new(root.path(), "run"), Kept::default());
+    let mut columns: Vec<ArenaVec<u64>> = (0..4).map(|_| ArenaVec::new()).collect();
+    for (number, column) in columns.iter_mut().enumerate() {
+        (0..50_000 + number as u64).for_each(|cell| column.push(cell));
+    }
+    let first = checkpoint(&run, 1, &mut columns, &mut kept);
+    columns[2][7] = 1;
+    let second = checkpoint(&run, 2, &mut columns, &mut kept);
+    assert!(first.bytes > 1_600_000 && second.bytes < first.bytes / 3, "{} {}", first.bytes, second.bytes);
+    // The first checkpoint goes; what the others have of it stays.
+    run.forget_before(2);
+    columns.swap(0, 3);
+    columns[3].resize(40_000, 0);
+    let third = checkpoint(&run, 3, &mut columns, &mut kept);
+    assert!(third.bytes < first.bytes / 3, "{}", third.bytes);
+    run.forget_before(3);
+    let fourth = checkpoint(&run, 4, &mut columns, &mut kept);
+    assert!(fourth.bytes < 1_000, "{}", fourth.bytes);
+    // A file that hardly anything is wanted of is not kept for it.
+    for column in &mut columns[1..] {
+        column.iter_mut().for_each(|cell| *cell += 1);
+    }
+    let fifth = checkpoint(&run, 5, &mut columns, &mut kept);
+    let names = fs::read_dir(run.path().join("chk-5")).unwrap().count();
+    assert_eq!((names, fifth.bytes > 1_500_000), (1, true));
+}
+
+#[test]
+fn damage_in_what_is_referred_to_is_noticed() {
+    let root = tempfile::tempdir().unwrap();
+    let (run, mut kept) = (CheckpointFolder::new(root.path(), "run"), Kept::default());
+    let mut columns = vec![ArenaVec::<u64>::new()];
+    columns[0].resize(10_000, 3);
+    checkpoint(&run, 1, &mut columns, &mut kept);
+    let entry = checkpoint(&run, 2, &mut columns, &mut kept);
+    let path = run.path().join("chk-2").join(&entry.name);
+    let base = path.with_file_name(format!("chk-1.{}", entry.name));
+    let bytes = fs::read(&base).unwrap();
+    for at in (0..100).map(|hundredth| bytes.len() * hundredth / 100) {
+        let mut spoilt = bytes.clone();
+        spoilt[at] ^= 4;
+        for spoilt in [&spoilt[..], &bytes[..at]] {
+            fs::write(&base, spoilt).unwrap();
+            let error = StateFile::open(&path).map(drop).unwrap_err().to_string();
+            assert!(error.contains("chk-1."), "{error}");
+        }
+    }
+    fs::remove_file(&base).unwrap();
+    assert!(StateFile::open(&path).is_err());
+    // A file of the same place that is another one.
+    columns[0][0] = 4;
+    checkpoint(&run, 1, &mut columns, &mut Kept::default());
+    fs::copy(run.path().join("chk-1").join(&entry.name), &base).unwrap();
+    assert!(StateFile::open(&path).is_err());
+    fs::write(&base, &bytes).unwrap();
+    assert!(StateFile::open(&path).is_ok());
 }
 
 /// Every way in which `change` may spoil a file is noticed, and nothing panics.

@@ -1,26 +1,40 @@
 //! Writes the file of one shard's state.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::archive::Archive;
-use super::format::{ALIGN, Directory, Edge, STATE_MAGIC, Section, VERSION, padded};
+use super::archive::{Archive, stream_of};
+use super::format::{ALIGN, Base, Directory, Edge, STATE_MAGIC, Section, VERSION, padded};
+use super::kept::{Kept, Place};
+use crate::arena::{Cells, SharedBytes};
 
 /// Zeros to fill up with.
 const ZEROS: [u8; ALIGN] = [0; ALIGN];
+/// Tables at least so large are sealed at a cut.
+const SEAL_BYTES: usize = 1 << 20;
 
-/// Collects the state of a shard's operators, which can go on afterwards, and writes it when there is time.
-#[derive(Default)]
+/// Collects the state of a shard's operators, which can go on afterwards, and writes it when there is time. Large columns
+/// are not copied: see [`Cells::share`].
 pub struct StateWriter {
     sections: Vec<Taken>,
     owner: u32,
+    seal_bytes: usize,
 }
 
 struct Taken {
     owner: u32,
     width: u32,
-    bytes: Vec<u8>,
+    state: State,
+}
+
+enum State {
+    Copied(Vec<u8>),
+    Shared(SharedBytes),
+    /// To be written as an Arrow stream.
+    Rows(Vec<RecordBatch>),
 }
 
 /// What a file came to.
@@ -32,45 +46,101 @@ pub struct Written {
     pub hash: u64,
 }
 
+/// Where a file stands among others: the number of its checkpoint, its shard and of how many.
+pub type Standing = (u64, usize, usize);
+
+impl Default for StateWriter {
+    fn default() -> Self {
+        StateWriter::sealing(SEAL_BYTES)
+    }
+}
+
 impl StateWriter {
+    /// Tables of at least `seal_bytes` are sealed when they are named.
+    pub fn sealing(seal_bytes: usize) -> Self {
+        StateWriter { sections: Vec::new(), owner: 0, seal_bytes }
+    }
+
     /// The state of a stage is named next.
     pub fn stage(&mut self, stage: usize) -> Archive<'_> {
         self.owner = stage as u32;
         Archive::writing(self)
     }
 
-    pub(super) fn add(&mut self, width: usize, bytes: &[u8]) {
-        self.sections.push(Taken { owner: self.owner, width: width as u32, bytes: bytes.to_vec() });
+    pub(super) fn seal_bytes(&self) -> usize {
+        self.seal_bytes
     }
 
-    /// Bytes of state that were taken.
-    pub fn bytes(&self) -> u64 {
-        self.sections.iter().map(|section| section.bytes.len() as u64).sum()
+    pub(super) fn add(&mut self, cells: &mut dyn Cells) {
+        let state = match cells.share() {
+            Some(shared) => State::Shared(shared),
+            None => State::Copied(cells.bytes().to_vec()),
+        };
+        self.sections.push(Taken { owner: self.owner, width: cells.width() as u32, state });
     }
 
-    /// Writes the file.
+    pub(super) fn add_rows(&mut self, batches: Vec<RecordBatch>) {
+        self.sections.push(Taken { owner: self.owner, width: 1, state: State::Rows(batches) });
+    }
+
+    /// The columns that files of earlier checkpoints have as they are: bytes by checkpoint.
+    pub(super) fn unchanged(&self, kept: &Kept) -> BTreeMap<u64, u64> {
+        let mut unchanged = BTreeMap::new();
+        for Taken { state, .. } in &self.sections {
+            if let State::Shared(shared) = state
+                && let Some(place) = kept.place(shared)
+            {
+                *unchanged.entry(place.checkpoint).or_insert(0) += shared.bytes().len() as u64;
+            }
+        }
+        unchanged
+    }
+
+    /// Writes the file, without what files of earlier checkpoints have: `bases` says which may be referred to. `kept` gets
+    /// to know what is on the disk then.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, checkpoint: u64, (shard, shards): (usize, usize), out: &mut dyn Write) -> io::Result<Written> {
+    pub(super) fn write(
+        &self,
+        (checkpoint, shard, shards): Standing,
+        bases: &[Base],
+        kept: &mut Kept,
+        out: &mut dyn Write,
+    ) -> io::Result<Written> {
         let header = Edge::new(STATE_MAGIC, &[u64::from(VERSION), checkpoint, shard as u64, shards as u64]);
         out.write_all(&header.0)?;
         let mut offset = header.0.len();
-        let mut directory = Directory { sections: Vec::with_capacity(self.sections.len()) };
-        for Taken { owner, width, bytes } in &self.sections {
-            let zeros = &ZEROS[..padded(bytes.len()) - bytes.len()];
-            let mut hash = Xxh3::new();
-            hash.update(bytes);
-            hash.update(zeros);
-            out.write_all(bytes)?;
-            out.write_all(zeros)?;
-            directory.sections.push(Section {
-                owner: *owner,
-                width: *width,
-                offset: offset as u64,
-                bytes: bytes.len() as u64,
-                hash: hash.digest(),
-            });
+        let mut directory = Directory { bases: bases.to_vec(), sections: Vec::with_capacity(self.sections.len()) };
+        let base_of = |place: &Place| bases.iter().position(|base| base.checkpoint == place.checkpoint);
+        let mut places = Vec::new();
+        for Taken { owner, width, state } in &self.sections {
+            let (owner, width) = (*owner, *width);
+            let known = match state {
+                State::Shared(shared) => kept.place(shared).and_then(|place| Some((place, base_of(&place)?))),
+                _ => None,
+            };
+            if let (State::Shared(shared), Some((place, base))) = (state, known) {
+                let (base, bytes) = (base as u32 + 1, shared.bytes().len() as u64);
+                directory.sections.push(Section { owner, width, base, offset: place.offset, bytes, hash: place.hash });
+                places.push((shared, place));
+                continue;
+            }
+            let stream;
+            let bytes = match state {
+                State::Copied(bytes) => bytes,
+                State::Shared(shared) => shared.bytes(),
+                State::Rows(batches) => {
+                    stream = stream_of(batches).map_err(io::Error::other)?;
+                    &stream
+                }
+            };
+            let hash = write_section(bytes, out)?;
+            let section = Section { owner, width, base: 0, offset: offset as u64, bytes: bytes.len() as u64, hash };
+            if let State::Shared(shared) = state {
+                places.push((shared, Place { checkpoint, offset: section.offset, hash }));
+            }
+            directory.sections.push(section);
             offset += padded(bytes.len());
         }
         let directory = rkyv::to_bytes::<rkyv::rancor::Error>(&directory).map_err(io::Error::other)?;
@@ -81,6 +151,19 @@ impl StateWriter {
         let trailer =
             Edge::new(STATE_MAGIC, &[u64::from(VERSION), checkpoint, offset as u64, directory.len() as u64, hash]);
         out.write_all(&trailer.0)?;
-        Ok(Written { bytes: (end + trailer.0.len()) as u64, hash })
+        let written = Written { bytes: (end + trailer.0.len()) as u64, hash };
+        kept.replace(checkpoint, written, bases, &places);
+        Ok(written)
     }
+}
+
+/// Writes the bytes with the zeros behind them; their checksum.
+fn write_section(bytes: &[u8], out: &mut dyn Write) -> io::Result<u64> {
+    let zeros = &ZEROS[..padded(bytes.len()) - bytes.len()];
+    let mut hash = Xxh3::new();
+    hash.update(bytes);
+    hash.update(zeros);
+    out.write_all(bytes)?;
+    out.write_all(zeros)?;
+    Ok(hash.digest())
 }

@@ -139,6 +139,32 @@ impl Slots {
         Self::search(cells, at, tag, next, same)
     }
 
+    /// The groups of keys that may be here, or [`NONE`]: `same` compares one of these with one of those. There is a cell.
+    fn find(&self, from: &[(Tag, u32)], same: impl Fn(u32, u32) -> bool) -> Vec<u32> {
+        let mut found = vec![NONE; from.len()];
+        let (cells, mask) = (self.cells.as_slice(), self.cells.len() - 1);
+        let mut first = [0; BLOCK];
+        for (from, found) in from.chunks(BLOCK).zip(found.chunks_mut(BLOCK)) {
+            // The first cells are read all at once, so that their cache misses overlap.
+            for (&(tag, _), first) in from.iter().zip(&mut first) {
+                *first = cells[(spread(tag) >> (32 - self.bits)) as usize];
+            }
+            for (&(tag, there), (found, &first)) in from.iter().zip(found.iter_mut().zip(&first)) {
+                let (mut at, mut cell) = ((spread(tag) >> (32 - self.bits)) as usize, first);
+                while cell != 0 {
+                    let group = cell as u32 - 1;
+                    if (cell >> 32) as u32 == tag && same(group, there) {
+                        *found = group;
+                        break;
+                    }
+                    at = (at + 1) & mask;
+                    cell = cells[at];
+                }
+            }
+        }
+        found
+    }
+
     fn search(cells: &mut [u64], mut at: usize, tag: Tag, next: u32, same: impl Fn(u32) -> bool) -> u32 {
         let mask = cells.len() - 1;
         loop {
@@ -442,6 +468,39 @@ impl KeyIndex {
         Ok(())
     }
 
+    /// The groups of keys of another index of the same layout, or [`NONE`]: `from` are its groups with their tags.
+    ///
+    /// # Errors
+    /// As [`KeyIndex::absorb`].
+    pub fn find(&self, other: &KeyIndex, from: &[(Tag, u32)]) -> Result<Vec<u32>> {
+        if self.is_empty() {
+            return Ok(vec![NONE; from.len()]);
+        }
+        match (&self.store, &other.store) {
+            (Store::Empty, Store::Empty) => Ok(vec![0; from.len()]),
+            (Store::Word { keys, null }, Store::Word { keys: others, null: other_null }) => {
+                Ok(self.slots.find(from, |group, there| match (group == *null, there == *other_null) {
+                    (false, false) => keys[group as usize] == others[there as usize],
+                    (null, other_null) => null && other_null,
+                }))
+            }
+            (Store::Pair { keys, masks }, Store::Pair { keys: others, masks: other_masks }) => {
+                let mask = |masks: &ArenaVec<u8>, group: u32| masks.get(group as usize).copied().unwrap_or(0);
+                Ok(self.slots.find(from, |group, there| {
+                    keys[group as usize] == others[there as usize] && mask(masks, group) == mask(other_masks, there)
+                }))
+            }
+            (
+                Store::Bytes { ends, heap, null },
+                Store::Bytes { ends: other_ends, heap: other_heap, null: other_null },
+            ) => Ok(self.slots.find(from, |group, there| match (group == *null, there == *other_null) {
+                (false, false) => bytes_of(ends, heap, group) == bytes_of(other_ends, other_heap, there),
+                (null, other_null) => null && other_null,
+            })),
+            _ => Err(Error::internal("two key indexes of different layouts")),
+        }
+    }
+
     /// # Errors
     /// Those of the archive; internal if what was written is no index of these keys.
     pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
@@ -475,14 +534,14 @@ impl KeyIndex {
         if keys == self.len() && fits { Ok(()) } else { Err(Error::internal("state that is no index of keys")) }
     }
 
-    /// Takes over those keys of another index whose tags are `wanted`, none of which is here: their groups there, in
-    /// ascending order, and here.
+    /// Takes over those keys of another index that are `wanted`, by tag and group, none of which is here: their groups
+    /// there, in ascending order, and here.
     ///
     /// # Errors
     /// As [`KeyIndex::absorb`].
-    pub fn take_over(&mut self, other: &KeyIndex, wanted: &dyn Fn(Tag) -> bool) -> Result<Moved> {
+    pub fn take_over(&mut self, other: &KeyIndex, wanted: &dyn Fn(Tag, u32) -> bool) -> Result<Moved> {
         let mut entries = other.entries();
-        entries.retain(|&(tag, _)| wanted(tag));
+        entries.retain(|&(tag, group)| wanted(tag, group));
         entries.sort_unstable_by_key(|&(_, group)| group);
         let mut to = Vec::with_capacity(entries.len());
         self.absorb(other, &entries, &mut to)?;

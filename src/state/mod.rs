@@ -1,7 +1,9 @@
-//! State by key: the encoding of keys, the index from key to group, and tables of groups with their accumulators.
+//! State by key: the encoding of keys, the index from key to group, and tables of groups with their accumulators,
+//! also in generations.
 
 mod approximate;
 pub mod distinct;
+pub mod generations;
 pub mod index;
 pub mod key;
 mod multiset;
@@ -10,6 +12,7 @@ mod sets;
 pub mod table;
 
 pub use distinct::accumulators;
+pub use generations::Generations;
 pub use index::KeyIndex;
 pub use key::{EncodedKeys, KeyEncoder, hash_keys};
 pub use table::Table;

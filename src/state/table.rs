@@ -71,15 +71,21 @@ impl Table {
         self.accumulators.iter_mut().try_for_each(|accumulator| accumulator.archive(archive))
     }
 
-    /// Takes over groups of another table, none of which is here: `wanted` says which, by their tags. Gives their numbers
+    /// Takes over groups of another table, none of which is here: `wanted` says which, by tag and number. Gives their numbers
     /// there and here.
-    pub fn take_over(&mut self, other: &Table, wanted: &dyn Fn(Tag) -> bool) -> Result<Moved> {
+    pub fn take_over(&mut self, other: &Table, wanted: &dyn Fn(Tag, u32) -> bool) -> Result<Moved> {
         let moved = self.index.take_over(&other.index, wanted)?;
         self.resize();
-        for (mine, theirs) in self.accumulators.iter_mut().zip(&other.accumulators) {
-            mine.take_over(&**theirs, &moved.from, &moved.to)?;
-        }
+        self.adopt(other, &moved.from, &moved.to)?;
         Ok(moved)
+    }
+
+    /// Groups that have nothing yet become what groups of another table are.
+    pub fn adopt(&mut self, other: &Table, from: &[u32], to: &[u32]) -> Result<()> {
+        for (mine, theirs) in self.accumulators.iter_mut().zip(&other.accumulators) {
+            mine.take_over(&**theirs, from, to)?;
+        }
+        Ok(())
     }
 
     pub fn len(&self) -> usize {

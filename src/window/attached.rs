@@ -11,8 +11,8 @@ use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::Result;
 use crate::plan::WindowAggregateSpec;
-use crate::snapshot::Archive;
-use crate::state::Table;
+use crate::snapshot::{Archive, Spill};
+use crate::state::{Generations, Table};
 use crate::time::Watermark;
 
 /// Groups rows by key and by their own window's start and end.
@@ -68,8 +68,8 @@ impl AttachedOperator {
             if end > self.horizon {
                 break;
             }
-            let table = window.remove();
-            self.output.window(&table, (start, end), None, emit)?;
+            let mut table = window.remove();
+            self.output.generations(&mut table, (start, end), emit)?;
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ impl WindowOperator for AttachedOperator {
         self.output.rows
     }
     fn state_bytes(&self) -> u64 {
-        self.windows.values().map(Table::bytes).sum::<usize>() as u64
+        self.windows.values().map(Generations::bytes).sum::<usize>() as u64
     }
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
         archive.numbers([&mut self.horizon])?;
@@ -128,6 +128,10 @@ impl WindowOperator for AttachedOperator {
             self.late.take_over(&other.late);
         }
         tables::take_over(&mut self.windows, &other.windows, &self.reader.shape, wanted)
+    }
+
+    fn spill(&mut self, spill: &mut Spill, open: bool) -> Result<()> {
+        tables::spill(&mut self.windows, spill, open)
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

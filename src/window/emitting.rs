@@ -112,7 +112,7 @@ impl EmittingOperator {
     fn add(&mut self, batch: &EventBatch, [end, start]: [i64; 2], rows: &[u32], emit: Emit<'_>) -> Result<()> {
         let at_once = if end <= self.horizon { self.emit.late_ms > 0 } else { self.emit.early };
         let chunk = self.reader.rows(batch, rows)?;
-        let table = entry(&mut self.windows, [end, start], &self.reader.shape)?;
+        let table = entry(&mut self.windows, [end, start], &self.reader.shape)?.melt()?;
         if !at_once {
             return table.update(&chunk.hashes, &chunk.keys, &chunk.inputs, &mut self.groups);
         }
@@ -157,7 +157,8 @@ impl EmittingOperator {
     }
 
     fn fire_window(&mut self, window @ [end, start]: [i64; 2], emit: Emit<'_>) -> Result<()> {
-        let Some(table) = self.windows.get(&window) else { return Ok(()) };
+        let Some(table) = self.windows.get_mut(&window) else { return Ok(()) };
+        let table = table.melt()?;
         let entries = table.index.in_order(|_| true);
         let groups: Vec<u32> = entries.iter().map(|&(_, group)| group).collect();
         let mut columns = table.columns(&groups)?;

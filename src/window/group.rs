@@ -169,7 +169,7 @@ impl WindowOperator for GroupOperator {
 
     fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, _counts: bool) -> Result<()> {
         let other: Box<GroupOperator> = downcast(other)?;
-        let moved = self.table.take_over(&other.table, wanted)?;
+        let moved = self.table.take_over(&other.table, &|tag, _| wanted(tag))?;
         if self.spec.kind.is_some() {
             self.sizes.resize_zeroed(self.table.len());
             self.sizes.combine(&moved.to, &other.sizes, &moved.from, |size, theirs| *size = theirs);

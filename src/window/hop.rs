@@ -13,6 +13,7 @@
 //! does not matter when these were put together.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Emit;
 use super::output::Output;
@@ -20,12 +21,12 @@ use super::rows::Chunk;
 use crate::aggregate::AggregateCall;
 use crate::arena::ArenaVec;
 use crate::error::Result;
-use crate::state::Table;
 use crate::state::index::{NONE, Tag};
 use crate::state::table::{GroupMap, Shape, all_groups};
+use crate::state::{Generations, Table};
 use crate::time::Grid;
 
-type Slices = BTreeMap<i64, Table>;
+type Slices = BTreeMap<i64, Generations>;
 
 pub(super) struct Hops {
     grid: Grid,
@@ -119,9 +120,9 @@ impl Hops {
             if self.grid.last_end(slice).is_some_and(|last| last > done) {
                 break;
             }
-            let table = entry.remove();
+            let mut table = entry.remove();
             match &mut self.plan {
-                Plan::Running(running) => running.leave(slice, &table)?,
+                Plan::Running(running) => running.leave(slice, table.melt()?)?,
                 Plan::Blocks(blocks) => {
                     let number = self.grid.number(slice);
                     blocks.retain(|(level, block), _| *block > number >> level);
@@ -131,8 +132,10 @@ impl Hops {
         Ok(())
     }
 
-    fn window(&mut self, end: i64, slices: &Slices, output: &mut Output, emit: Emit<'_>) -> Result<()> {
+    fn window(&mut self, end: i64, slices: &mut Slices, output: &mut Output, emit: Emit<'_>) -> Result<()> {
         let start = end.saturating_sub(self.grid.size);
+        // Groups of slices are known by their numbers from here on.
+        slices.range_mut(start..end).try_for_each(|(_, slice)| slice.melt().map(drop))?;
         match &mut self.plan {
             Plan::Running(running) => {
                 running.slide(start, end, slices, &self.shape)?;
@@ -183,7 +186,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn get(&self, (level, block): (u32, i64)) -> Option<&Table> {
         if level == 0 {
-            return self.slices.get(&self.grid.start(block));
+            return self.slices.get(&self.grid.start(block)).and_then(Generations::whole);
         }
         self.blocks.get(&(level, block))
     }
@@ -213,6 +216,11 @@ impl Builder<'_> {
     }
 }
 
+/// The slices that start within a range, each one table.
+fn tables_of(slices: &Slices, range: Range<i64>) -> impl Iterator<Item = (i64, &Table)> {
+    slices.range(range).filter_map(|(&slice, table)| Some((slice, table.whole()?)))
+}
+
 /// One window that moves.
 struct Running {
     table: Table,
@@ -237,7 +245,7 @@ impl Running {
 
     /// Moves the window to `[start, end)`; slices before `start` have left already.
     fn slide(&mut self, start: i64, end: i64, slices: &Slices, shape: &Shape) -> Result<()> {
-        for (&slice, table) in slices.range(start..end) {
+        for (slice, table) in tables_of(slices, start..end) {
             if !self.entered.contains_key(&slice) {
                 self.enter(slice, table)?;
             }
@@ -246,7 +254,7 @@ impl Running {
         if dead > 1024 && dead > self.live {
             // As many merges as there are slices, after at least as many slices have come and gone.
             *self = Running::new(shape)?;
-            for (&slice, table) in slices.range(start..end) {
+            for (slice, table) in tables_of(slices, start..end) {
                 self.enter(slice, table)?;
             }
         }

@@ -270,7 +270,7 @@ impl WindowOperator for KeepFirstOperator {
             self.given += other.given;
             self.late.take_over(&other.late);
         }
-        let moved = self.index.take_over(&other.index, wanted)?;
+        let moved = self.index.take_over(&other.index, &|tag, _| wanted(tag))?;
         self.firsts.resize(self.index.len(), First::None);
         for (theirs, mine) in moved.pairs() {
             if let First::Given = other.firsts[theirs as usize] {

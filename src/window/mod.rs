@@ -54,7 +54,7 @@ use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::expr::EvalContext;
 use crate::plan::{StageSpec, WindowAggregateSpec, WindowSpec};
-use crate::snapshot::Archive;
+use crate::snapshot::{Archive, Spill};
 use crate::state::index::Tag;
 use crate::time::Watermark;
 pub use deadlines::Deadlines;
@@ -127,6 +127,15 @@ pub trait WindowOperator {
     /// # Errors
     /// Internal if `other` is another kind of operator.
     fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, counts: bool) -> Result<()>;
+
+    /// Moves state out of memory, what rows hardly go to any more first; `open`: also what they go to. Operators whose
+    /// state cannot move do nothing.
+    ///
+    /// # Errors
+    /// Those of the file.
+    fn spill(&mut self, _spill: &mut Spill, _open: bool) -> Result<()> {
+        Ok(())
+    }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }

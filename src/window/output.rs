@@ -9,8 +9,8 @@ use super::zone::Scale;
 use super::{Emit, Emitted};
 use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
-use crate::state::Table;
 use crate::state::table::all_groups;
+use crate::state::{Generations, Table};
 
 /// Rows of one result batch at most: columns of it stay in the cache of whoever takes it.
 const ROWS_MAX: usize = 16_384;
@@ -65,6 +65,19 @@ impl Output {
             let bounds = bounds.iter().map(|bound| bound.slice(0, chunk.len()));
             let rows = self.batch(table.columns(chunk)?.into_iter().chain(bounds).collect(), chunk.len())?;
             emit(Emitted::at(rows, end))?;
+        }
+        Ok(())
+    }
+
+    /// Gives out all groups of a table, as the rows of one window.
+    pub(super) fn generations(&mut self, table: &mut Generations, bounds: (i64, i64), emit: Emit<'_>) -> Result<()> {
+        if self.ordered {
+            return self.window(table.melt()?, bounds, None, emit);
+        }
+        for part in table.parts() {
+            let has = |group| part.has(group);
+            let alive: Option<&dyn Fn(u32) -> bool> = if part.is_whole() { None } else { Some(&has) };
+            self.window(part.table, bounds, alive, emit)?;
         }
         Ok(())
     }

@@ -441,7 +441,7 @@ impl WindowOperator for SessionOperator {
             self.output.rows += other.output.rows;
             self.late.take_over(&other.late);
         }
-        let moved = self.keys.take_over(&other.keys, wanted)?;
+        let moved = self.keys.take_over(&other.keys, &|tag, _| wanted(tag))?;
         self.heads.resize(self.keys.len(), NONE);
         self.tags.resize(self.keys.len(), 0);
         let (mut from, mut to) = (Vec::new(), Vec::new());

@@ -368,7 +368,7 @@ impl WindowOperator for SessionRowsOperator {
             self.fired += other.fired;
             self.late.take_over(&other.late);
         }
-        let moved = self.index.take_over(&other.index, wanted)?;
+        let moved = self.index.take_over(&other.index, &|tag, _| wanted(tag))?;
         self.of_keys.resize(self.index.len(), Vec::new());
         let mut sessions: Vec<(&Session, u32)> = Vec::new();
         for (theirs, mine) in moved.pairs() {

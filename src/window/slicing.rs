@@ -14,8 +14,8 @@ use super::{Emit, Wanted, WindowOperator, downcast};
 use crate::batch::EventBatch;
 use crate::error::{Error, Result};
 use crate::plan::WindowAggregateSpec;
-use crate::snapshot::Archive;
-use crate::state::Table;
+use crate::snapshot::{Archive, Spill};
+use crate::state::{Generations, Table};
 use crate::time::{Grid, Watermark};
 
 /// The operator of windows that share slices.
@@ -142,7 +142,7 @@ impl SliceOperator {
         let partly = accept == Accept::Partly;
         let table = match &mut self.combination {
             Combination::Hop(hops) if partly => {
-                let table = entry(&mut self.slices, slice, shape)?;
+                let table = entry(&mut self.slices, slice, shape)?.melt()?;
                 return hops.add_late(slice, table, chunk, &mut self.groups);
             }
             // The slice is part of the running window already.
@@ -151,8 +151,8 @@ impl SliceOperator {
                 if self.slices.last_key_value().is_none_or(|(&last, _)| last < slice) {
                     // A new newest slice. Others come from stragglers and stay small.
                     self.last_keys = self.slices.last_key_value().map_or(self.last_keys, |(_, last)| last.len());
-                    let mut table = Table::new(shape)?;
-                    table.index.reserve(self.last_keys);
+                    let mut table = Generations::new(shape)?;
+                    table.reserve(self.last_keys);
                     self.slices.insert(slice, table);
                 }
                 entry(&mut self.slices, slice, shape)?
@@ -174,8 +174,8 @@ impl SliceOperator {
                     if end > horizon {
                         break;
                     }
-                    let table = slice.remove();
-                    self.output.window(&table, (start, end), None, emit)?;
+                    let mut table = slice.remove();
+                    self.output.generations(&mut table, (start, end), emit)?;
                 }
                 Ok(())
             }
@@ -208,12 +208,15 @@ impl SliceOperator {
                 && let Some((_, slice)) = self.slices.pop_first()
             {
                 match running.get_mut(&start) {
-                    Some(table) => table.absorb(&slice, &slice.index.entries(), &mut Vec::new())?,
+                    Some(table) => {
+                        let slice = slice.into_table()?;
+                        table.melt()?.absorb(&slice, &slice.index.entries(), &mut Vec::new())?;
+                    }
                     None => drop(running.insert(start, slice)),
                 }
             }
-            if let Some(table) = running.get(&start) {
-                self.output.window(table, (start, end), None, emit)?;
+            if let Some(table) = running.get_mut(&start) {
+                self.output.generations(table, (start, end), emit)?;
             }
             if end >= start.saturating_add(grid.size) {
                 running.remove(&start);
@@ -309,9 +312,9 @@ impl WindowOperator for SliceOperator {
         let combined = match &self.combination {
             Combination::Single => 0,
             Combination::Hop(hops) => hops.bytes(),
-            Combination::Cumulate(running) => running.values().map(Table::bytes).sum(),
+            Combination::Cumulate(running) => running.values().map(Generations::bytes).sum(),
         };
-        (self.slices.values().map(Table::bytes).sum::<usize>() + combined) as u64
+        (self.slices.values().map(Generations::bytes).sum::<usize>() + combined) as u64
     }
 
     /// What HOP puts together of slices is put together again.
@@ -343,6 +346,10 @@ impl WindowOperator for SliceOperator {
             }
             _ => Ok(()),
         }
+    }
+
+    fn spill(&mut self, spill: &mut Spill, open: bool) -> Result<()> {
+        tables::spill(&mut self.slices, spill, open)
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -1,5 +1,7 @@
 //! The state of all stages of a shard, written down and taken over.
 
+use std::time::Duration;
+
 use super::program::Program;
 use crate::error::Result;
 use crate::metrics::Totals;
@@ -13,6 +15,8 @@ pub struct Saved {
     pub state: StateWriter,
     /// One a sink.
     pub closed: Vec<Closed>,
+    /// How long the shard did nothing else.
+    pub pause: Duration,
     /// Of this shard, since the job began or went on.
     pub metrics: Totals,
     pub written: Vec<u64>,

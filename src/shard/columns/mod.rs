@@ -5,6 +5,7 @@ mod copies;
 mod cut;
 pub mod findings;
 pub mod late;
+mod memory;
 mod merge;
 pub mod program;
 mod route;
@@ -14,6 +15,7 @@ mod share;
 mod sim;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
@@ -35,6 +37,7 @@ use chain::Flow;
 pub use cut::{CutOutput, Restored, Saved};
 use findings::Findings;
 use late::{LateBlock, LateOutput, Lateness, Origins};
+pub use memory::Memory;
 use program::{Branch, Program, Target};
 use scan::{Block, ScanBatch, ScanContext, SplitEntry};
 
@@ -98,6 +101,8 @@ pub struct ColumnsParts {
     /// Takes what there is at each cut; none: nobody asks for cuts.
     pub cuts: Option<Box<dyn CutOutput>>,
     pub restored: Option<Restored>,
+    /// None: state takes what it takes.
+    pub memory: Option<Memory>,
     /// The number of the shard.
     pub shard: usize,
     pub metrics: Arc<ShardMetrics>,
@@ -116,6 +121,7 @@ pub struct Columns {
     aside: Option<Box<dyn AsideOutput>>,
     late: Option<Lateness>,
     cuts: Option<Box<dyn CutOutput>>,
+    memory: Option<Memory>,
     findings: Findings,
     metrics: Arc<ShardMetrics>,
 }
@@ -204,6 +210,9 @@ impl Dataflow for Columns {
         operator.advance(watermark, &mut emit)?;
         self.metrics.set_watermark(watermark.0);
         self.metrics.set_state_bytes(state_bytes);
+        if let Some(memory) = self.memory.as_ref().filter(|memory| memory.is_exceeded(state_bytes)) {
+            memory.relieve(&mut self.operators, &self.metrics)?;
+        }
         self.hand_on(stage, step.seq, (fired, inputs), out)
     }
 
@@ -226,9 +235,15 @@ impl Dataflow for Columns {
 
     fn cut(&mut self, cut: &Cut) -> Result<()> {
         let Some(cuts) = &mut self.cuts else { return Ok(()) };
+        let started = Instant::now();
+        let (state, closed) = (
+            cut::save(&mut self.operators)?,
+            self.outputs.iter_mut().map(|output| output.close()).collect::<Result<_>>()?,
+        );
         let saved = Saved {
-            state: cut::save(&mut self.operators)?,
-            closed: self.outputs.iter_mut().map(|output| output.close()).collect::<Result<_>>()?,
+            state,
+            closed,
+            pause: started.elapsed(),
             metrics: Totals::of([&*self.metrics]),
             written: self.metrics.rows_written.iter().map(Counter::get).collect(),
         };
@@ -261,7 +276,8 @@ impl Columns {
     /// # Errors
     /// As [`crate::window::operator`]; internal for state that does not fit.
     pub fn new(parts: ColumnsParts) -> Result<Self> {
-        let ColumnsParts { program, layout, splits, outputs, aside, late, cuts, restored, shard, metrics } = parts;
+        let ColumnsParts { program, layout, splits, outputs, aside, late, cuts, restored, memory, shard, metrics } =
+            parts;
         let mut operators = cut::operators(&program)?;
         if let Some(restored) = restored {
             cut::restore(&mut operators, restored, &program, shard)?;
@@ -278,6 +294,7 @@ impl Columns {
             aside,
             late: None,
             cuts,
+            memory,
             metrics,
         };
         if let Some(output) = late {

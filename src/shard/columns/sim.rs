@@ -225,6 +225,7 @@ fn simulate(plan: &JobPlan, input: &Input, shards: usize, random: &mut Random) -
                 late: None,
                 cuts: None,
                 restored: None,
+                memory: None,
                 shard: endpoint.shard(),
                 metrics: metrics.clone(),
             };

@@ -217,7 +217,7 @@ impl WindowOperator for RegularJoin {
 
     fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, _counts: bool) -> Result<()> {
         let other: Box<RegularJoin> = downcast(other)?;
-        let numbers = self.index.take_over(&other.index, wanted)?.by_origin(other.index.len());
+        let numbers = self.index.take_over(&other.index, &|tag, _| wanted(tag))?.by_origin(other.index.len());
         let count = self.index.len();
         let mut sides = self.sides.iter_mut().zip(&other.sides);
         sides.try_for_each(|(mine, theirs)| mine.take_over(theirs, &numbers, count))

@@ -244,7 +244,7 @@ impl WindowOperator for TemporalJoin {
     fn take_over(&mut self, other: Box<dyn WindowOperator + Send>, wanted: Wanted<'_>, _counts: bool) -> Result<()> {
         let mut other: Box<TemporalJoin> = downcast(other)?;
         self.watermark = self.watermark.max(other.watermark);
-        let moved = self.index.take_over(&other.index, wanted)?;
+        let moved = self.index.take_over(&other.index, &|tag, _| wanted(tag))?;
         let mut kept: Vec<Kept> =
             moved.from.iter().map(|&theirs| std::mem::take(&mut other.kept[theirs as usize])).collect();
         for side in 0..2 {

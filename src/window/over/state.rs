@@ -76,7 +76,7 @@ impl OverOperator {
 
     /// Takes over the wanted keys of another, with their rows.
     pub(super) fn take_keys_over(&mut self, mut other: OverOperator, wanted: Wanted<'_>) -> Result<()> {
-        let moved = self.index.take_over(&other.index, wanted)?;
+        let moved = self.index.take_over(&other.index, &|tag, _| wanted(tag))?;
         self.groups.resize_with(self.index.len(), Group::default);
         self.functions.iter_mut().for_each(|function| function.resize(self.groups.len()));
         let numbers = moved.by_origin(other.groups.len());

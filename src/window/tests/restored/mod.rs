@@ -7,7 +7,7 @@ mod kept;
 
 pub(super) use aggregates::all_calls;
 
-use std::fs::File;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use arrow::array::UInt32Array;
@@ -17,7 +17,7 @@ use super::random::{Dice, rows};
 use super::*;
 use crate::key::{KeyGroups, KeyHash};
 use crate::random::Random;
-use crate::snapshot::{StateFile, StateWriter};
+use crate::snapshot::{CheckpointFolder, Kept, StateFile, StateWriter};
 
 const KEY_GROUPS: u32 = 128;
 const SHARDS_MAX: i64 = 3;
@@ -119,10 +119,10 @@ impl Job {
         given
     }
 
-    /// What is compared on one shard: there the order may be that of arrival, but where HOP puts windows together anew.
+    /// What is compared on one shard: there the order may be that of arrival, but where a checkpoint seals tables and HOP
+    /// puts windows together anew.
     fn is_in_order_alone(&self) -> bool {
-        let hops = |spec: &WindowAggregateSpec| matches!(spec.window, WindowSpec::Hop { .. });
-        self.stage.is_ordered() || !matches!(&self.stage, StageSpec::Aggregate(spec) if hops(spec))
+        self.stage.is_ordered() || !matches!(&self.stage, StageSpec::Aggregate(_))
     }
 
     fn check(&self, seed: u64, folder: &Path) {
@@ -180,10 +180,13 @@ impl Job {
 }
 
 fn write(operator: &mut dyn WindowOperator, folder: &Path, shard: usize) -> PathBuf {
-    let mut state = StateWriter::default();
+    // Every table is sealed, however small.
+    let mut state = StateWriter::sealing(0);
     operator.archive(&mut state.stage(STAGE)).unwrap();
     let path = folder.join(format!("{shard}.state"));
-    state.write(1, (shard, 1), &mut File::create(&path).unwrap()).unwrap();
+    let folder = CheckpointFolder::new(folder, "run").begin(1).unwrap();
+    let entry = folder.write_state(&state, (shard, 1), &mut Kept::default()).unwrap();
+    fs::rename(folder.path().join(entry.name), &path).unwrap();
     path
 }
 
