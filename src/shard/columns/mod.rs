@@ -32,8 +32,9 @@ use crate::source::{Aside, Extent, Transition};
 use crate::time::{Watermark, WatermarkStart};
 use crate::types::Field;
 use crate::watermark::Peaks;
-use crate::window::{Deadlines, Emitted, WindowOperator};
+use crate::window::{Deadlines, Emitted};
 use chain::Flow;
+use cut::Operators;
 pub use cut::{CutOutput, Restored, Saved};
 use findings::Findings;
 use late::{LateBlock, LateOutput, Lateness, Origins};
@@ -114,7 +115,7 @@ pub struct Columns {
     layout: Arc<Layout>,
     scan_schemas: Vec<SchemaRef>,
     splits: Arc<Vec<SplitEntry>>,
-    operators: Vec<Box<dyn WindowOperator + Send>>,
+    operators: Operators,
     /// By port: which of the rows on their way there need a mark.
     deadlines: Vec<Deadlines>,
     outputs: Vec<Box<dyn Output>>,
@@ -188,32 +189,17 @@ impl Dataflow for Columns {
         parts: Vec<Part>,
         out: &mut Outgoing<Part>,
     ) -> Result<()> {
-        let mut fired: Vec<Emitted> = Vec::new();
-        let mut emit = |emitted: Emitted| {
-            if emitted.rows.num_rows() > 0 {
-                fired.push(emitted);
-            }
-            Ok(())
-        };
-        let others = self.operators.iter().enumerate().filter(|(other, _)| *other != stage);
-        let mut state_bytes: u64 = others.map(|(_, operator)| operator.state_bytes()).sum();
-        let operator = &mut self.operators[stage];
-        let wants_places = self.program.stages[stage].spec.wants_places();
-        for (side, batch) in merge::in_order(parts, wants_places)? {
-            match &mut self.late {
-                None => operator.process(side, &batch, &mut emit)?,
-                Some(late) => late.process((stage, side), step.seq, &mut **operator, batch, &mut emit)?,
-            }
-        }
-        // Before windows fire: the most that there will be at this block.
-        state_bytes += operator.state_bytes();
-        operator.advance(watermark, &mut emit)?;
+        // The results of a window are handed on as they come about: there may be more of them than of its state.
+        let mut operators = std::mem::take(&mut self.operators);
+        let ran = self.run_operator(&mut operators, (stage, step), (inputs, watermark), parts, out);
+        self.operators = operators;
+        let state_bytes = ran?;
         self.metrics.set_watermark(watermark.0);
         self.metrics.set_state_bytes(state_bytes);
-        if let Some(memory) = self.memory.as_ref().filter(|memory| memory.is_exceeded(state_bytes)) {
-            memory.relieve(&mut self.operators, &self.metrics)?;
+        match &self.memory {
+            Some(memory) if memory.is_exceeded(state_bytes) => memory.relieve(&mut self.operators, &self.metrics),
+            _ => Ok(()),
         }
-        self.hand_on(stage, step.seq, (fired, inputs), out)
     }
 
     fn completed(&mut self, _step: &Step) {
@@ -402,36 +388,73 @@ impl Columns {
         Ok(())
     }
 
+    /// Gives an operator its rows and its watermark. How much state there was before windows fired: the most that there
+    /// is at this step.
+    fn run_operator(
+        &mut self,
+        operators: &mut Operators,
+        (stage, step): (usize, &Step),
+        (inputs, watermark): (&[InputWatermark], Watermark),
+        parts: Vec<Part>,
+        out: &mut Outgoing<Part>,
+    ) -> Result<u64> {
+        let wants_places = self.program.stages[stage].spec.wants_places();
+        for (side, batch) in merge::in_order(parts, wants_places)? {
+            let operator = &mut *operators[stage];
+            match self.late.take() {
+                None => {
+                    operator.process(side, &batch, &mut |fired| self.hand_on(stage, step.seq, fired, inputs, out))?
+                }
+                Some(mut late) => {
+                    // Rows that fire here may be late where they go: they need the ledger too.
+                    let mut fired = Vec::new();
+                    let mut emit = |emitted| {
+                        fired.push(emitted);
+                        Ok(())
+                    };
+                    late.process((stage, side), step.seq, operator, batch, &mut emit)?;
+                    self.late = Some(late);
+                    fired.into_iter().try_for_each(|fired| self.hand_on(stage, step.seq, fired, inputs, out))?;
+                }
+            }
+        }
+        let state_bytes = memory::state_bytes(operators);
+        operators[stage].advance(watermark, &mut |fired| self.hand_on(stage, step.seq, fired, inputs, out))?;
+        Ok(state_bytes)
+    }
+
     fn hand_on(
         &mut self,
         stage: usize,
         seq: u64,
-        (fired, inputs): (Vec<Emitted>, &[InputWatermark]),
+        fired: Emitted,
+        inputs: &[InputWatermark],
         out: &mut Outgoing<Part>,
     ) -> Result<()> {
+        let Emitted { rows, time, times, before } = fired;
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
         let program = self.program.clone();
         let stage = &program.stages[stage];
-        for Emitted { rows, time, times, before } in fired {
-            // A batch of sessions has many times: its rows find their places one by one.
-            let several = stage.spec.is_ordered() && !times.is_empty();
-            let times = several.then(|| Int64Array::from(times));
-            let before = (!before.is_empty()).then(|| Int64Array::from(before));
-            // Rows that HAVING removes were used: they count in their window.
-            let flow = chain::run(
-                &stage.chain,
-                Flow { rows, before, passed: None, second: None, times, origins: None },
-                &program.context,
-                &mut 0,
-            )?;
-            match stage.to {
-                Target::Sink(sink) => self.write_in_order(sink, seq, time, flow)?,
-                Target::Port(port) => {
-                    let others = program.others(port, inputs);
-                    self.route_results(port, (time, others), flow, out)?;
-                }
+        // A batch of sessions has many times: its rows find their places one by one.
+        let several = stage.spec.is_ordered() && !times.is_empty();
+        let times = several.then(|| Int64Array::from(times));
+        let before = (!before.is_empty()).then(|| Int64Array::from(before));
+        // Rows that HAVING removes were used: they count in their window.
+        let flow = chain::run(
+            &stage.chain,
+            Flow { rows, before, passed: None, second: None, times, origins: None },
+            &program.context,
+            &mut 0,
+        )?;
+        match stage.to {
+            Target::Sink(sink) => self.write_in_order(sink, seq, time, flow),
+            Target::Port(port) => {
+                let others = program.others(port, inputs);
+                self.route_results(port, (time, others), flow, out)
             }
         }
-        Ok(())
     }
 
     /// `order`: the (first) time of the rows. `others`: as for rows of a block.
