@@ -13,7 +13,7 @@ use crate::shard::Place;
 use crate::shard::columns::Restored;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::snapshot::{CheckpointFolder, Fingerprint, METADATA, Manifest, SplitState};
+use crate::snapshot::{CheckpointFolder, Fingerprint, METADATA, Manifest, SplitState, same_script};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 
@@ -64,7 +64,6 @@ impl Checkpoint {
     /// Usage if there is none; Unsupported for a folder on another machine.
     pub fn latest(folder: &str, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Resume> {
         let root = Path::new(local_path(folder)?);
-        let name = |script: &str| Path::new(script).file_name().map(|name| name.to_owned());
         let done = CheckpointFolder::done(root, script);
         if done > 0 {
             CheckpointFolder::clean_up_done(root, script, done)?;
@@ -72,7 +71,7 @@ impl Checkpoint {
         let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
         for (folder, manifest) in found {
             let opened = manifest.and_then(|manifest| {
-                let ours = name(&manifest.script) == name(script) && manifest.statement > done;
+                let ours = same_script(&manifest.script, script) && manifest.statement > done;
                 if ours { manifest.open_state(&folder).map(|_| Some(manifest)) } else { Ok(None) }
             });
             match opened {

@@ -73,10 +73,9 @@ impl CheckpointFolder {
     /// # Errors
     /// As [`CheckpointFolder::clean_up`].
     pub fn clean_up_done(root: &Path, script: &str, statement: u64) -> Result<()> {
-        let name = |script: &str| name_of(Path::new(script));
         for (folder, manifest) in Self::all(root)? {
             let is_done = |manifest: &Manifest| {
-                name(&manifest.script) == name(script) && manifest.statement <= statement && !Self::is_live(&folder)
+                same_script(&manifest.script, script) && manifest.statement <= statement && !Self::is_live(&folder)
             };
             if manifest.as_ref().is_ok_and(is_done) {
                 super::folder::remove(&folder);
@@ -150,14 +149,18 @@ impl CheckpointFolder {
 
 /// The notes of what has ended well of a script, which is known by its file's name, and the statement of each.
 fn notes_of(root: &Path, script: &str) -> Vec<(PathBuf, u64)> {
-    let name = |script: &str| name_of(Path::new(script));
     let runs = fs::read_dir(root).into_iter().flatten().flatten();
     let note = |path: PathBuf| {
         let text = fs::read_to_string(&path).ok()?;
         let (statement, of) = text.split_once('\0')?;
-        (name(of) == name(script)).then_some((path, statement.parse().ok()?))
+        same_script(of, script).then_some((path, statement.parse().ok()?))
     };
     runs.filter_map(|run| note(run.path().join(DONE))).collect()
+}
+
+/// A script is known by the name of its file, wherever that lies.
+pub fn same_script(one: &str, other: &str) -> bool {
+    name_of(Path::new(one)) == name_of(Path::new(other))
 }
 
 fn name_of(path: &Path) -> Option<String> {
