@@ -79,7 +79,6 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     let options = RunOptions {
         shards: args.shards.map_or(defaults.shards, usize::from),
         batch_rows: args.batch_rows as usize,
-        block_bytes: defaults.block_bytes,
         executor: match args.executor {
             ExecutorArg::Auto => Executor::Auto,
             ExecutorArg::Threads => Executor::Threads,
@@ -89,7 +88,7 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
             "latest" => RestoreFrom::Latest,
             path => RestoreFrom::Path(path.into()),
         }),
-        checkpoint_blocks: None,
+        ..defaults
     };
     let shows_progress = !args.quiet && std::io::stderr().is_terminal();
     let mut report = Terminal {

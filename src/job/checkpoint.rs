@@ -16,6 +16,7 @@ use super::restore::Checkpoint;
 use super::{Report, Running, now_ms};
 use crate::error::{Error, Result};
 use crate::format::local_path;
+use crate::io::files::Disk;
 use crate::metrics::Totals;
 use crate::plan::{Config, SourceSpec};
 use crate::shard::columns::program::{Program, Target};
@@ -24,8 +25,8 @@ use crate::shard::columns::{CutOutput, Saved};
 use crate::shard::{Cut, Place};
 use crate::sink::sync_parts;
 use crate::snapshot::{
-    CheckpointFolder, Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, RunLock, SplitState, StageState,
-    StateWriter, WatermarkOrigin,
+    CheckpointFolder, CheckpointRoot, Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, RunLock,
+    SplitState, StageState, StateWriter, WatermarkOrigin,
 };
 use crate::source::STDIN;
 
@@ -64,15 +65,16 @@ pub struct Schedule {
 pub(super) fn schedule(
     config: &Config,
     splits: &[SplitEntry],
-    restored: Option<&Checkpoint>,
+    (disk, restored): (&Disk, Option<&Checkpoint>),
     report: &mut dyn Report,
 ) -> Option<Schedule> {
     let settings = &config.checkpoints;
     let interval = settings.interval_ms?;
     match folder(config, splits) {
         Ok(folder) => {
-            let own = || CheckpointFolder::new(&folder, &format!("{:x}-{:x}", now_ms(), std::process::id()));
-            let folder = restored.and_then(Checkpoint::run).unwrap_or_else(own);
+            let root = CheckpointRoot::on(disk.clone(), &folder);
+            let own = || root.run(&format!("{:x}-{:x}", now_ms(), std::process::id()));
+            let folder = restored.and_then(|checkpoint| checkpoint.run(disk)).unwrap_or_else(own);
             Some(Schedule { folder, interval: Duration::from_millis(interval), retained: settings.retained })
         }
         Err(why) => {
@@ -89,9 +91,7 @@ pub(super) fn schedule(
 pub(super) fn begin(schedule: &Schedule, sinks: &[OpenSink]) -> Result<RunLock> {
     let lock = schedule.folder.lock()?;
     schedule.folder.note_files(&sinks.iter().filter_map(OpenSink::hidden_files).collect::<Vec<_>>())?;
-    if let Some(root) = schedule.folder.path().parent() {
-        CheckpointFolder::clean_up(root)?;
-    }
+    schedule.folder.root().clean_up()?;
     Ok(lock)
 }
 
@@ -217,7 +217,8 @@ impl Coordinator {
         };
         let (work, inbox) = bounded(1);
         let (outbox, done) = bounded(1);
-        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec() };
+        let writer =
+            Writer { disk: running.options.disk.clone(), schedule: schedule.clone(), sinks: running.sinks.to_vec() };
         let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
         Coordinator {
             due: Instant::now() + schedule.interval,
@@ -412,6 +413,7 @@ fn add(counts: &mut Counts, more: &Counts) {
 
 /// On a thread of its own.
 struct Writer {
+    disk: Disk,
     schedule: Schedule,
     sinks: Vec<OpenSink>,
 }
@@ -431,7 +433,7 @@ impl Writer {
         let number = manifest.checkpoint;
         let pending = self.schedule.folder.begin(number)?;
         let written = || -> Result<()> {
-            sync_parts(&fresh)?;
+            sync_parts(&*self.disk, &fresh)?;
             for (shard, state) in states.iter().enumerate() {
                 manifest.files.push(pending.write_state(state, (shard, states.len()))?);
             }

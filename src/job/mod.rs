@@ -22,6 +22,7 @@ use arrow::array::RecordBatch;
 
 use crate::error::Result;
 use crate::exchange::Order;
+use crate::io::files::{Disk, disk};
 use crate::io::uring::Executor;
 use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
@@ -55,6 +56,8 @@ pub struct RunOptions {
     pub batch_rows: usize,
     pub block_bytes: usize,
     pub executor: Executor,
+    /// Where checkpoints and the files of tables are made, renamed and removed.
+    pub disk: Disk,
     /// Set to true by whoever wants the job to end.
     pub cancel: Arc<AtomicBool>,
     /// Takes a checkpoint after each so many blocks of input, whatever the clock says: for tests, which want to know
@@ -80,6 +83,7 @@ impl Default for RunOptions {
             batch_rows: limits::BATCH_ROWS_DEFAULT,
             block_bytes: limits::BLOCK_BYTES_DEFAULT,
             executor: Executor::Auto,
+            disk: disk(),
             cancel: Arc::new(AtomicBool::new(false)),
             checkpoint_blocks: None,
             restore: None,
@@ -212,7 +216,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
     let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
     let splits = Arc::new(splits);
-    let schedule = checkpoint::schedule(&plan.config, &splits, checkpoint, report);
+    let schedule = checkpoint::schedule(&plan.config, &splits, (&options.disk, checkpoint), report);
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
     overlap::check_asides(&plan.config, &program.sinks, files)?;
@@ -220,7 +224,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
         quarantine: quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?,
         late: plan.config.late_rows.as_ref().map(Ledger::open).transpose()?,
     };
-    let sinks = open_sinks(&program, checkpoint)?;
+    let sinks = open_sinks(&program, &options.disk, checkpoint)?;
     let begun = schedule.as_ref().map(|schedule| checkpoint::begin(schedule, &sinks)).transpose();
     if begun.is_err() {
         sinks.iter().for_each(OpenSink::abort);
@@ -241,7 +245,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
                 folder.mark_done(&origin.script, origin.statement)?;
                 folder.forget();
             }
-            let claimed = checkpoint.and_then(Checkpoint::run);
+            let claimed = checkpoint.and_then(|checkpoint| checkpoint.run(&options.disk));
             claimed.iter().for_each(CheckpointFolder::forget);
             sinks.iter().for_each(OpenSink::settle);
             folder.iter().chain(&claimed).for_each(CheckpointFolder::leave);
@@ -258,9 +262,9 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
 }
 
 /// Opens the sinks, and brings them to the checkpoint.
-fn open_sinks(program: &Program, checkpoint: Option<&Checkpoint>) -> Result<Vec<OpenSink>> {
+fn open_sinks(program: &Program, disk: &Disk, checkpoint: Option<&Checkpoint>) -> Result<Vec<OpenSink>> {
     let mut sinks = Vec::new();
-    let opened = program.sinks.iter().try_for_each(|spec| OpenSink::open(spec).map(|sink| sinks.push(sink)));
+    let opened = program.sinks.iter().try_for_each(|spec| OpenSink::open(spec, disk).map(|sink| sinks.push(sink)));
     let restored = opened.and_then(|()| checkpoint.map_or(Ok(()), |checkpoint| checkpoint.restore_sinks(&sinks)));
     if restored.is_err() {
         sinks.iter().for_each(OpenSink::abort);

@@ -8,12 +8,13 @@ use super::{Report, RunOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::sequence::{Origin, Position, SplitPosition};
 use crate::format::local_path;
+use crate::io::files::Disk;
 use crate::key::KeyGroups;
 use crate::shard::Place;
 use crate::shard::columns::Restored;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::snapshot::{CheckpointFolder, Fingerprint, METADATA, Manifest, SplitState, same_script};
+use crate::snapshot::{CheckpointFolder, CheckpointRoot, Fingerprint, METADATA, Manifest, SplitState, same_script};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 
@@ -62,14 +63,14 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Usage if there is none; Unsupported for a folder on another machine.
-    pub fn latest(folder: &str, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Resume> {
-        let root = Path::new(local_path(folder)?);
-        let done = CheckpointFolder::done(root, script);
+    pub fn latest((disk, folder): (&Disk, &str), script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Resume> {
+        let folder = local_path(folder)?;
+        let root = CheckpointRoot::on(disk.clone(), Path::new(folder));
+        let done = root.done(script);
         if done > 0 {
-            CheckpointFolder::clean_up_done(root, script, done)?;
+            root.clean_up_done(script, done)?;
         }
-        let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
-        for (folder, manifest) in found {
+        for (folder, manifest) in root.all()? {
             let opened = manifest.and_then(|manifest| {
                 let ours = same_script(&manifest.script, script) && manifest.statement > done;
                 if ours { manifest.open_state(&folder).map(|_| Some(manifest)) } else { Ok(None) }
@@ -86,20 +87,22 @@ impl Checkpoint {
         if done > 0 {
             return Ok(Resume::Behind(done));
         }
-        let message = format!("no checkpoint of {script} below {} can be restored", root.display());
+        let message = format!("no checkpoint of {script} below {folder} can be restored");
         Err(Error::usage(message).help("run the job from its beginning, without --restore"))
     }
 
     /// A script begins anew: that it has ended well before counts no more.
-    pub fn begin_anew(folder: &str, script: &str) {
-        if let Ok(root) = local_path(folder) {
-            CheckpointFolder::forget_done(Path::new(root), script);
-        }
+    ///
+    /// # Errors
+    /// Io, with the note of it that cannot be removed.
+    pub fn begin_anew((disk, folder): (&Disk, &str), script: &str) -> Result<()> {
+        let Ok(folder) = local_path(folder) else { return Ok(()) };
+        CheckpointRoot::on(disk.clone(), Path::new(folder)).forget_done(script)
     }
 
     /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.
-    pub(super) fn run(&self) -> Option<CheckpointFolder> {
-        self.claimed.then(|| CheckpointFolder::around(&self.folder))
+    pub(super) fn run(&self, disk: &Disk) -> Option<CheckpointFolder> {
+        self.claimed.then(|| CheckpointFolder::around(disk.clone(), &self.folder))
     }
 
     /// The state must be that of the program's stages and sinks.
@@ -221,7 +224,7 @@ fn is_live(folder: &Path) -> Error {
 
 /// Says, of a job that has ended with an error, that it can go on from a checkpoint, if it can.
 pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dyn Report) -> Error {
-    let found = CheckpointFolder::all(folder.path()).unwrap_or_default();
+    let found = folder.own().all().unwrap_or_default();
     let Some((newest, _)) = found.first() else { return error };
     let kept = format!("what {} covers was kept", newest.display());
     if error.kind() == ErrorKind::Cancelled {

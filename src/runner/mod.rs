@@ -67,7 +67,7 @@ fn restored(
 ) -> Result<Option<Resume>> {
     let folders = || statements.iter().filter_map(|statement| statement.plan()?.config.checkpoints.folder.as_ref());
     if run.restore.is_none() {
-        folders().for_each(|folder| Checkpoint::begin_anew(folder, &options.file));
+        folders().try_for_each(|folder| Checkpoint::begin_anew((&run.disk, folder), &options.file))?;
     }
     let Some(from) = &run.restore else { return Ok(None) };
     let checkpoint = match from {
@@ -78,7 +78,7 @@ fn restored(
                     .help("SET 'execution.checkpointing.dir' in the script, or name the checkpoint: --restore PATH")
             })?;
             let mut damaged = |error: &Error| report.warning(&format!("passed over: {error}"));
-            match Checkpoint::latest(folder, &options.file, &mut damaged)? {
+            match Checkpoint::latest((&run.disk, folder), &options.file, &mut damaged)? {
                 Resume::From(checkpoint) => *checkpoint,
                 behind @ Resume::Behind(_) => return Ok(Some(behind)),
             }

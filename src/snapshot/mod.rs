@@ -18,7 +18,7 @@ mod tests;
 mod writer;
 
 pub use archive::{Archive, ByteLists, Lists, fits};
-pub use folder::{CheckpointFolder, METADATA, Pending};
+pub use folder::{CheckpointFolder, CheckpointRoot, METADATA, Pending};
 pub use format::{ALIGN, VERSION};
 pub use manifest::{
     Closed, ClosedPart, Counts, Fingerprint, Manifest, NamedSink, SinkMark, SinkState, SplitState, StageState,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use transom::error::{Error, ErrorKind, Result};
 use transom::numbers::bytes;
-use transom::snapshot::{CheckpointFolder, METADATA, Manifest};
+use transom::snapshot::{CheckpointRoot, METADATA, Manifest};
 
 use table::{Align, aligned};
 
@@ -66,7 +66,7 @@ fn list(root: &Path) -> Result<String> {
     }
     let header = ["checkpoint", "script", "statement", "written", "shards", "size", "state"];
     let mut rows = vec![header.map(str::to_string)];
-    for (folder, manifest) in CheckpointFolder::all(root)? {
+    for (folder, manifest) in CheckpointRoot::new(root).all()? {
         let whole = manifest.and_then(|manifest| manifest.check_sizes(&folder).map(|()| manifest));
         let folder = folder.display().to_string();
         rows.push(match whole {
@@ -82,7 +82,7 @@ fn list(root: &Path) -> Result<String> {
             Err(error) => unknown(folder, error.to_string()),
         });
     }
-    for folder in CheckpointFolder::incomplete(root)? {
+    for folder in CheckpointRoot::new(root).incomplete()? {
         rows.push(unknown(folder.display().to_string(), "not complete".to_string()));
     }
     if rows.len() == 1 {
