@@ -9,13 +9,16 @@ use std::path::Path;
 use super::files::Files;
 use crate::error::{Error, Result};
 
+/// How the name of a file ends that is not what it is to be yet.
+pub const ON_ITS_WAY: &str = ".inprogress";
+
 /// A file has these bytes, or what it had before.
 ///
 /// # Errors
 /// Io, with the file.
 pub fn write(disk: &dyn Files, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
-    name.push(".inprogress");
+    name.push(ON_ITS_WAY);
     let hidden = Path::new(&name);
     let written = || {
         let mut file = disk.create(hidden)?;

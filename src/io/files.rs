@@ -29,6 +29,8 @@ pub trait Files: Debug + Send + Sync {
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     /// Gives a file another name on the same file system, in place of one that may have it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, or makes a copy under it where the file system has no links or is another one.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Removes a folder with all that is in it.
@@ -82,6 +84,15 @@ impl Files for Local {
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
+    }
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match fs::hard_link(from, to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                fs::copy(from, to)?;
+                self.sync(to)
+            }
+            linked => linked,
+        }
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)

@@ -3,4 +3,6 @@
 pub mod durable;
 pub mod files;
 pub mod limits;
+#[cfg(test)]
+pub(crate) mod simulated;
 pub mod uring;

@@ -2,6 +2,8 @@
 
 mod explain;
 mod sample;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 

@@ -157,6 +157,9 @@ impl Sink for Filesystem {
         result
     }
 
+    fn cut_off(&self) {
+        self.0.files.abort();
+    }
     fn abort(&self) {
         self.0.remove();
         for folder in &self.0.made {
@@ -176,6 +179,7 @@ impl Sink for Filesystem {
         self.0.files.state(closed)
     }
     fn publish(&self, state: &SinkState) -> Result<()> {
+        self.0.files.cover(&state.parts);
         self.0.files.publish(&state.parts).map(drop)
     }
     fn restore(&self, state: &SinkState) -> Result<()> {

@@ -25,6 +25,8 @@ pub trait Sink: Send + Sync {
     fn writer(&self, shard: usize) -> Result<Box<dyn SinkWriter>>;
     /// Makes everything visible that the finished writers wrote, in shard order. Called once, after all have finished.
     fn commit(&self) -> Result<()>;
+    /// Removes what was written behind the last cut, of which nothing counts. Called before `commit` where a job ends there.
+    fn cut_off(&self) {}
     /// Removes what was written and is in no checkpoint. Called instead of `commit` when the job fails or is cancelled.
     fn abort(&self);
     /// The folder in which hidden files of this run may be left, and how their names begin.

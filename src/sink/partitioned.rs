@@ -100,6 +100,9 @@ impl Sink for Partitioned {
         }
         result
     }
+    fn cut_off(&self) {
+        self.0.files.abort();
+    }
     fn abort(&self) {
         self.0.files.abort();
         for folder in &self.0.made {
@@ -113,6 +116,7 @@ impl Sink for Partitioned {
         self.0.files.state(closed)
     }
     fn publish(&self, state: &SinkState) -> Result<()> {
+        self.0.files.cover(&state.parts);
         self.0.files.publish(&state.parts).and_then(|folders| self.0.mark(folders))
     }
     fn restore(&self, state: &SinkState) -> Result<()> {

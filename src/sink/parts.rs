@@ -33,6 +33,8 @@ pub(super) struct PartFiles {
 struct Parts {
     /// Begun by this run; no checkpoint has them yet.
     begun: BTreeSet<ClosedPart>,
+    /// Completed at a cut of which no checkpoint has come about yet: the next one has them too.
+    closed: BTreeSet<ClosedPart>,
     /// In a checkpoint, to become a piece of the one file of the table.
     covered: BTreeSet<ClosedPart>,
     /// Of the runs that this one goes on from.
@@ -106,19 +108,26 @@ impl PartFiles {
         let mut marks = parts.earlier.clone();
         marks
             .push(SinkMark { mark: parts.mark(&self.unique), next: closed.iter().map(|closed| closed.next).collect() });
-        let mut all = parts.covered.clone();
-        all.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
+        parts.closed.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
+        let all: BTreeSet<ClosedPart> = parts.covered.union(&parts.closed).cloned().collect();
         SinkState { marks, parts: all.into_iter().collect() }
     }
 
-    /// A checkpoint has these parts: those that have a place of their own become visible.
+    /// A checkpoint that is complete has these parts: whatever becomes of the job, they stay.
+    pub fn cover(&self, covered: &[ClosedPart]) {
+        let mut parts = self.parts();
+        for part in covered {
+            parts.begun.remove(part);
+            parts.closed.remove(part);
+        }
+    }
+
+    /// Parts that have a place of their own become visible there.
     pub fn publish(&self, covered: &[ClosedPart]) -> Result<BTreeSet<PathBuf>> {
         let mut folders = BTreeSet::new();
         for part in covered {
             if part.visible.is_empty() {
-                let mut parts = self.parts();
-                parts.begun.remove(part);
-                parts.covered.insert(part.clone());
+                self.parts().covered.insert(part.clone());
                 continue;
             }
             let visible = Path::new(&part.visible);

@@ -61,8 +61,21 @@ impl CheckpointRoot {
     /// # Errors
     /// Io, with the folder that cannot be read.
     pub fn all(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        Ok(self.complete(self.below()?))
+    }
+
+    /// As [`CheckpointRoot::all`], the savepoints that lie in the folder itself.
+    ///
+    /// # Errors
+    /// As [`CheckpointRoot::all`].
+    pub fn savepoints(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        let folders = self.runs()?.into_iter().filter(|folder| number_of(folder).is_none());
+        Ok(self.complete(folders.collect()))
+    }
+
+    fn complete(&self, folders: Vec<PathBuf>) -> Vec<(PathBuf, Result<Manifest>)> {
         let mut found: Vec<(PathBuf, Result<Manifest>)> = Vec::new();
-        for folder in self.below()? {
+        for folder in folders {
             let metadata = folder.join(METADATA);
             if metadata.is_file() {
                 found.push((folder, Manifest::read_on(&*self.disk, &metadata)));
@@ -74,7 +87,7 @@ impl CheckpointRoot {
             Err(_) => (written_ms(&folder.join(METADATA)), u64::MAX),
         };
         found.sort_by_key(|found| std::cmp::Reverse(time(found)));
-        Ok(found)
+        found
     }
 
     /// The folders that are no checkpoints yet, or never became one; in the order of their names.
@@ -155,9 +168,12 @@ fn written_ms(path: &Path) -> i64 {
 
 /// The folders of checkpoints in the folder of a run, with their numbers.
 fn numbered(disk: &dyn Files, run: &Path) -> Vec<(u64, PathBuf)> {
-    let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok();
     let entries = disk.list(run).unwrap_or_default();
-    entries.into_iter().filter_map(|path| Some((number(&path)?, path))).collect()
+    entries.into_iter().filter_map(|path| Some((number_of(&path)?, path))).collect()
+}
+
+fn number_of(checkpoint: &Path) -> Option<u64> {
+    checkpoint.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()
 }
 
 /// Removes a checkpoint, if there is one: first what makes it one, and for good, so that no power cut brings back the
@@ -175,7 +191,10 @@ pub(super) fn remove(disk: &dyn Files, folder: &Path) -> std::io::Result<()> {
 
 impl Pending {
     /// Begins in a folder; what is there under this name goes.
-    pub(super) fn begin(disk: &Disk, folder: PathBuf, checkpoint: u64) -> Result<Pending> {
+    ///
+    /// # Errors
+    /// As [`CheckpointFolder::begin`].
+    pub fn begin(disk: &Disk, folder: PathBuf, checkpoint: u64) -> Result<Pending> {
         remove(&**disk, &folder).map_err(|error| Error::io("remove", folder.display(), error))?;
         durable::create_folder(&**disk, &folder)?;
         Ok(Pending { disk: disk.clone(), folder, checkpoint })
@@ -199,6 +218,15 @@ impl Pending {
         out.flush().map_err(failed)?;
         out.get_mut().sync().map_err(failed)?;
         Ok(StateFileEntry { name, bytes: written.bytes, hash: written.hash })
+    }
+
+    /// Keeps a file of somebody else's with the checkpoint, under its name.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn keep(&self, path: &Path) -> Result<()> {
+        let Some(name) = path.file_name() else { return Ok(()) };
+        self.disk.link(path, &self.folder.join(name)).map_err(|error| Error::io("keep", path.display(), error))
     }
 
     /// Makes the checkpoint complete.

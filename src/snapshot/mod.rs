@@ -25,5 +25,5 @@ pub use manifest::{
     StateFileEntry, WatermarkOrigin,
 };
 pub use reader::{StateFile, StateReader};
-pub use run::{RunLock, same_script};
+pub use run::{RunLock, process_of, same_script};
 pub use writer::{StateWriter, Written};

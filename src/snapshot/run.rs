@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::folder::{CheckpointFolder, CheckpointRoot, remove};
+use super::folder::{CheckpointFolder, CheckpointRoot, METADATA, remove};
 use super::manifest::Manifest;
 use crate::error::{Error, Result};
 use crate::io::durable;
@@ -52,7 +53,8 @@ impl CheckpointFolder {
 
     /// Whether the run that a checkpoint is of lives.
     pub fn is_live(checkpoint: &Path) -> bool {
-        checkpoint.parent().is_some_and(is_live)
+        // The job that took a savepoint holds a lock there.
+        is_live(checkpoint) || checkpoint.parent().is_some_and(is_live)
     }
 
     /// The run has left nothing: its notes go, and its folder if it has no checkpoint.
@@ -62,22 +64,40 @@ impl CheckpointFolder {
 }
 
 impl RunLock {
-    /// Says of a folder that whoever writes there lives.
+    /// Says of a folder that whoever writes there lives, and which process it is.
     ///
     /// # Errors
     /// Io, with the file.
-    pub(super) fn take(folder: &Path) -> Result<RunLock> {
+    pub fn take(folder: &Path) -> Result<RunLock> {
         let path = folder.join(LOCK);
-        let file = File::create(&path).map_err(|error| Error::io("create", path.display(), error))?;
+        let opened = File::options().write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(|error| Error::io("create", path.display(), error))?;
         match file.try_lock() {
-            Ok(()) => Ok(RunLock { _file: file }),
+            Ok(()) => {
+                let noted = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                noted.map_err(|error| Error::io("write", path.display(), error))?;
+                Ok(RunLock { _file: file })
+            }
             Err(TryLockError::WouldBlock) => Err(Error::internal(format!("{} is another run's", folder.display()))),
             Err(TryLockError::Error(error)) => Err(Error::io("lock", path.display(), error)),
         }
     }
 }
 
+/// The process that lives in the folder of a run.
+pub fn process_of(run: &Path) -> Option<u32> {
+    if is_live(run) { std::fs::read_to_string(run.join(LOCK)).ok()?.parse().ok() } else { None }
+}
+
 impl CheckpointRoot {
+    /// The folders of the runs that live.
+    ///
+    /// # Errors
+    /// As [`CheckpointRoot::all`].
+    pub fn live(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.runs()?.into_iter().filter(|run| is_live(run)).collect())
+    }
+
     /// The last statement of a script that is noted to have ended well, by any run; 0: none.
     pub fn done(&self, script: &str) -> u64 {
         self.notes_of(script).into_iter().map(|(_, statement)| statement).max().unwrap_or(0)
@@ -135,7 +155,7 @@ impl CheckpointRoot {
             needed.extend(parts.filter_map(|part| name_of(Path::new(&part.hidden))));
             complete.insert(folder);
         }
-        for run in self.runs()?.into_iter().filter(|run| run.join(LOCK).is_file() && !is_live(run)) {
+        for run in self.runs()?.into_iter().filter(|run| is_dead_run(run)) {
             remove_files(disk, &run, &needed);
             let folders = disk.list(&run).unwrap_or_default().into_iter().filter(|path| path.is_dir());
             for folder in folders.filter(|folder| !complete.contains(folder)) {
@@ -159,15 +179,28 @@ impl CheckpointRoot {
     }
 }
 
-/// Removes the folder of a run that has no checkpoint, unless a note is left in it.
+/// Savepoints, which may lie there too, have a lock and a manifest.
+fn is_dead_run(folder: &Path) -> bool {
+    [LOCK, FILES, DONE].iter().any(|note| folder.join(note).is_file())
+        && !folder.join(METADATA).is_file()
+        && !is_live(folder)
+}
+
+/// Removes the notes of a run that has no checkpoint, and its folder if nothing else is left there.
 fn discard_run(disk: &dyn Files, run: &Path) {
     let Ok(entries) = disk.list(run) else { return };
     if entries.iter().any(|path| path.is_dir()) {
         return;
     }
-    let _ = disk.remove(&run.join(FILES));
-    let _ = disk.remove(&run.join(LOCK));
-    if !entries.iter().any(|path| path.ends_with(DONE)) {
+    let is_note = |path: &&PathBuf| {
+        let name = name_of(path).unwrap_or_default();
+        [FILES, LOCK].contains(&name.as_str()) || name.ends_with(durable::ON_ITS_WAY)
+    };
+    let notes: Vec<&PathBuf> = entries.iter().filter(is_note).collect();
+    for note in &notes {
+        let _ = disk.remove(note);
+    }
+    if notes.len() == entries.len() {
         let _ = disk.remove_folder(run);
     }
 }
