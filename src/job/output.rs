@@ -35,6 +35,12 @@ impl OpenSink {
     pub fn commit(&self) -> Result<()> {
         if let OpenSink::Own(sink) = self { sink.commit() } else { Ok(()) }
     }
+    /// As [`Sink::cut_off`].
+    pub fn cut_off(&self) {
+        if let OpenSink::Own(sink) = self {
+            sink.cut_off();
+        }
+    }
     pub fn abort(&self) {
         if let OpenSink::Own(sink) = self {
             sink.abort();

@@ -1,5 +1,6 @@
 //! Going on from a checkpoint: finds it, sees that it is of this job, and brings sources, sinks and shards to where it stands.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::fingerprints;
@@ -23,6 +24,8 @@ use crate::watermark::Peaks;
 pub struct Checkpoint {
     pub folder: PathBuf,
     pub manifest: Manifest,
+    /// Whose state in its files each stage of the job takes over; none: each its own.
+    stages: Option<Vec<usize>>,
     /// The job that goes on from it takes over all checkpoints of the run that wrote it, and removes them in its turn.
     pub claimed: bool,
 }
@@ -55,7 +58,7 @@ impl Checkpoint {
         }
         let manifest = Manifest::read(&folder.join(METADATA))?;
         manifest.open_state(&folder)?;
-        Ok(Checkpoint { folder, manifest, claimed: false })
+        Ok(Checkpoint { folder, manifest, stages: None, claimed: false })
     }
 
     /// The newest checkpoint of a script below a folder that is not damaged; `damaged` is told of those that are. Where
@@ -78,7 +81,7 @@ impl Checkpoint {
             match opened {
                 Ok(Some(_)) if CheckpointFolder::is_live(&folder) => return Err(is_live(&folder)),
                 Ok(Some(manifest)) => {
-                    return Ok(Resume::From(Box::new(Checkpoint { folder, manifest, claimed: true })));
+                    return Ok(Resume::From(Box::new(Checkpoint { folder, manifest, stages: None, claimed: true })));
                 }
                 Ok(None) => {}
                 Err(error) => damaged(&error),
@@ -105,21 +108,18 @@ impl Checkpoint {
         self.claimed.then(|| CheckpointFolder::around(disk.clone(), &self.folder))
     }
 
-    /// The state must be that of the program's stages and sinks.
+    /// The checkpoint as the program takes it over. Its state must be that of the program's stages and sinks; with `drops`
+    /// it may have more, which is left out, with a notice.
     ///
     /// # Errors
     /// Usage, with the first difference.
-    pub(super) fn check(&self, program: &Program) -> Result<()> {
+    pub(super) fn fit(&self, program: &Program, drops: bool, report: &mut dyn Report) -> Result<Checkpoint> {
         let (stages, sinks) = fingerprints(program);
         let stage = |state: &crate::snapshot::StageState| state.fingerprint.clone();
         let sink = |sink: &crate::snapshot::NamedSink| sink.fingerprint.clone();
         let (had_stages, had_sinks): (Vec<_>, Vec<_>) =
             (self.manifest.stages.iter().map(stage).collect(), self.manifest.sinks.iter().map(sink).collect());
         let changed = difference("operator", &had_stages, &stages).or_else(|| difference("sink", &had_sinks, &sinks));
-        if let Some(changed) = changed {
-            return Err(Error::usage(format!("{} is of another script: {changed}", self.folder.display()))
-                .help("restore it with the script as it was, or run this one from its beginning, without --restore"));
-        }
         let groups = program.groups.groups;
         if self.manifest.key_groups != groups {
             let message =
@@ -127,7 +127,63 @@ impl Checkpoint {
             let had = self.manifest.key_groups;
             return Err(Error::usage(message).help(format!("SET 'pipeline.max-parallelism' = '{had}'")));
         }
-        Ok(())
+        let Some(changed) = changed else { return Ok(self.clone()) };
+        let refused = || Error::usage(format!("{} is of another script: {changed}", self.folder.display()));
+        match (positions(&had_stages, &stages), positions(&had_sinks, &sinks)) {
+            (Some(stages), Some(sinks)) if drops => {
+                let dropped = dropped("operator", &had_stages, &stages).chain(dropped("sink", &had_sinks, &sinks));
+                dropped.for_each(|text| report.notice(&text));
+                Ok(self.part(stages, &sinks))
+            }
+            (Some(_), Some(_)) => Err(refused().help(
+                "restore it with the script as it was; --allow-non-restored-state drops what the script has no more",
+            )),
+            _ => Err(refused()
+                .help("restore it with the script as it was, or run this one from its beginning, without --restore")),
+        }
+    }
+
+    /// What it has of some stages and sinks.
+    fn part(&self, stages: Vec<usize>, sinks: &[usize]) -> Checkpoint {
+        let mut part = self.clone();
+        let Manifest { stages: had, sinks: had_sinks, counts, .. } = &self.manifest;
+        part.manifest.stages = stages.iter().map(|&stage| had[stage].clone()).collect();
+        part.manifest.sinks = sinks.iter().map(|&sink| had_sinks[sink].clone()).collect();
+        part.manifest.counts.written =
+            sinks.iter().map(|&sink| counts.written.get(sink).copied().unwrap_or(0)).collect();
+        part.stages = Some(stages);
+        part
+    }
+
+    /// Numbers the scans of the checkpoint as the job has them, which has fewer: by the files that they read.
+    ///
+    /// # Errors
+    /// Usage, if that does not say which is which.
+    fn renumbered(&self, splits: &[SplitEntry]) -> Result<Vec<SplitState>> {
+        if self.stages.is_none() {
+            return Ok(self.manifest.splits.clone());
+        }
+        let mut had: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        self.manifest.splits.iter().for_each(|split| _ = had.entry(split.branch).or_default().insert(&split.name));
+        let mut has: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        splits.iter().for_each(|entry| _ = has.entry(entry.branch as u32).or_default().insert(entry.split.name()));
+        let mut numbered = Vec::new();
+        for (branch, files) in &has {
+            let same = |all: &BTreeMap<u32, BTreeSet<&str>>| -> Vec<u32> {
+                all.iter().filter(|(_, others)| !others.is_disjoint(files)).map(|(number, _)| *number).collect()
+            };
+            let (before, now) = (same(&had), same(&has));
+            let at = now.iter().position(|number| number == branch).filter(|_| before.len() == now.len());
+            let Some(old) = at.map(|at| before[at]) else {
+                let file = files.first().copied().unwrap_or_default();
+                let message = format!("{} does not say how far this script has read {file}", self.folder.display());
+                return Err(Error::usage(message)
+                    .help("restore it with all statements that read this file, or begin anew, without --restore"));
+            };
+            let ours = self.manifest.splits.iter().filter(|split| split.branch == old);
+            numbered.extend(ours.map(|split| SplitState { branch: *branch, ..split.clone() }));
+        }
+        Ok(numbered)
     }
 
     /// Leaves of the splits those that the checkpoint has, and says where the job stands.
@@ -135,9 +191,10 @@ impl Checkpoint {
     /// # Errors
     /// Data, with the file that has gone or changed.
     pub(super) fn place(&self, splits: &mut Vec<SplitEntry>, report: &mut dyn Report) -> Result<Place> {
+        let had = self.renumbered(splits)?;
         let known = |entry: &SplitEntry| {
             let ours = |split: &&SplitState| split.branch as usize == entry.branch && split.name == entry.split.name();
-            self.manifest.splits.iter().find(ours)
+            had.iter().find(ours)
         };
         for entry in splits.iter().filter(|entry| known(entry).is_none()) {
             report.notice(&format!(
@@ -146,7 +203,7 @@ impl Checkpoint {
             ));
         }
         splits.retain(|entry| known(entry).is_some());
-        if let Some(gone) = self.manifest.splits.iter().find(|split| {
+        if let Some(gone) = had.iter().find(|split| {
             !splits.iter().any(|entry| entry.branch == split.branch as usize && entry.split.name() == split.name)
         }) {
             return Err(changed(gone, "is not there any more"));
@@ -184,7 +241,7 @@ impl Checkpoint {
         let had = self.manifest.shards as usize;
         if had == shards {
             let files = self.manifest.open_state(&self.folder)?;
-            let own = |file| Restored { files: vec![file], same_keys: true, counts: true };
+            let own = |file| Restored { files: vec![file], stages: self.stages.clone(), same_keys: true, counts: true };
             return Ok(files.into_iter().map(own).collect());
         }
         let groups = |shards: usize| KeyGroups::new(self.manifest.key_groups, shards as u32);
@@ -198,7 +255,7 @@ impl Checkpoint {
             // The first shard also takes over what all of them have counted.
             let mut files = self.manifest.open_state(&self.folder)?;
             files.retain(|file| shard == 0 || shares(file.shard));
-            restored.push(Restored { files, same_keys: false, counts: shard == 0 });
+            restored.push(Restored { files, stages: self.stages.clone(), same_keys: false, counts: shard == 0 });
         }
         Ok(restored)
     }
@@ -207,7 +264,16 @@ impl Checkpoint {
     ///
     /// # Errors
     /// As [`Sink::restore`](crate::sink::Sink::restore).
-    pub(super) fn restore_sinks(&self, sinks: &[OpenSink]) -> Result<()> {
+    pub(super) fn restore_sinks(&self, disk: &Disk, sinks: &[OpenSink]) -> Result<()> {
+        // Pieces of a table that is one file go with the job; a savepoint has them too.
+        for part in self.manifest.sinks.iter().flat_map(|sink| &sink.files.parts).filter(|part| part.visible.is_empty())
+        {
+            let hidden = Path::new(&part.hidden);
+            let kept = hidden.file_name().map(|name| self.folder.join(name)).filter(|kept| kept.exists());
+            if let Some(kept) = kept.filter(|_| !hidden.exists()) {
+                disk.link(&kept, hidden).map_err(|error| Error::io("bring back", hidden.display(), error))?;
+            }
+        }
         sinks.iter().zip(&self.manifest.sinks).try_for_each(|(sink, state)| sink.restore(&state.files))
     }
 
@@ -238,6 +304,23 @@ pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dy
 fn changed(split: &SplitState, how: &str) -> Error {
     Error::new(ErrorKind::Data, format!("{} {how}", split.name))
         .help("a job goes on in the files that it has begun; bring the file back, or run the job from its beginning")
+}
+
+/// Where each of the wanted is among those that there were, in the same order; none if one is not.
+fn positions(had: &[Fingerprint], wanted: &[Fingerprint]) -> Option<Vec<usize>> {
+    let mut had = had.iter().enumerate();
+    wanted.iter().map(|wanted| had.find(|(_, had)| *had == wanted).map(|(at, _)| at)).collect()
+}
+
+/// What is told of those that are not taken over.
+fn dropped(what: &str, had: &[Fingerprint], taken: &[usize]) -> impl Iterator<Item = String> {
+    let left: Vec<String> = had
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !taken.contains(at))
+        .map(|(at, had)| format!("dropped from the checkpoint: {what} {}, {}", at + 1, had.title))
+        .collect();
+    left.into_iter()
 }
 
 /// The first thing in which two lists differ, in words.

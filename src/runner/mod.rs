@@ -56,7 +56,12 @@ pub fn run_script(
         }
         let checkpoint = if is_job { checkpoint.take() } else { None };
         let origin = Origin { script: options.file.clone(), statement: statement.number, checkpoint };
-        summary.jobs.extend(carry_out(statement, (run, &origin), report, placed)?);
+        let job = carry_out(statement, (run, &origin), report, placed)?;
+        let is_stopped = job.as_ref().is_some_and(|job| job.stopped.is_some());
+        summary.jobs.extend(job);
+        if is_stopped {
+            break;
+        }
     }
     Ok(summary)
 }
@@ -145,7 +150,9 @@ fn carry_out(
     };
     report.statement_begins(plan)?;
     let job = job::run_from(plan, run, origin, report).map_err(placed)?;
-    report.statement_ends(&job)?;
+    if job.stopped.is_none() {
+        report.statement_ends(&job)?;
+    }
     job.warnings.iter().for_each(|warning| report.warning(warning));
     Ok(Some(job))
 }
