@@ -446,7 +446,7 @@ mod tests {
             },
             "a",
         );
-        assert_eq!(made, [whole.clone()]);
+        assert_eq!(made, std::slice::from_ref(&whole));
         let unnamed = outcomes(|disk, root| write(disk, root.join("a"), true), "a");
         assert_eq!(unnamed, [None, whole.clone()]);
         let torn = outcomes(|disk, root| write(disk, root.join("a"), false), "a");

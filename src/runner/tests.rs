@@ -74,7 +74,8 @@ impl Job {
         let script = ScriptOptions { file: "job.sql".to_string(), ..ScriptOptions::default() };
         let mut said = Said::default();
         let result = run_script(&self.script, &script, &options, &mut said).map(drop);
-        let passed_over = said.0.iter().find(|text| text.contains("passed over"));
+        // A call that was made to fail is no damage.
+        let passed_over = said.0.iter().find(|text| text.contains("passed over") && !text.contains("os error 5"));
         assert_eq!(passed_over, None, "a checkpoint that is complete is damaged");
         (result, disk)
     }
