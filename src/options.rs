@@ -97,13 +97,15 @@ pub struct Checkpoints {
     pub interval_ms: Option<u64>,
     /// `execution.checkpointing.dir`, or as it was called before, `state.checkpoints.dir`: a path.
     pub folder: Option<String>,
+    /// `execution.checkpointing.savepoint-dir`, or as it was called before, `state.savepoints.dir`: a path.
+    pub savepoints: Option<String>,
     /// `execution.checkpointing.num-retained`: complete ones that are kept, at least 1.
     pub retained: u64,
 }
 
 impl Default for Checkpoints {
     fn default() -> Self {
-        Checkpoints { interval_ms: None, folder: None, retained: 1 }
+        Checkpoints { interval_ms: None, folder: None, savepoints: None, retained: 1 }
     }
 }
 

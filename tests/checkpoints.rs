@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 use support::breaking::{CHECKPOINTS, Piece};
 use support::{Job, script};
 use transom::error::Error;
-use transom::job::RestoreFrom;
+use transom::job::{NoReport, RestoreFrom, RunOptions};
+use transom::runner::run_script;
 
 const SOURCE: &str = "ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts";
 const COUNT: &str = "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) \
@@ -152,6 +153,46 @@ fn other_key_groups_are_refused_with_the_setting() {
     let error = refused(job.rest(2));
     assert_eq!(error.exit_code(), 2);
     says(&error, &["128 key groups, the job has 64", "SET 'pipeline.max-parallelism' = '128'"]);
+}
+
+/// Two queries, each with its table; `{FIRST}` is the source of the first.
+const TWO: &str = "
+    CREATE TABLE src (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts)
+        WITH ('connector' = 'filesystem', 'path' = '${DATA}/src.csv', 'format' = 'csv');
+    CREATE TABLE other (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts)
+        WITH ('connector' = 'filesystem', 'path' = '${DATA}/other.csv', 'format' = 'csv');
+    CREATE TABLE gone (n BIGINT) WITH ('connector' = 'filesystem', 'path' = '${OUT}/gone', 'format' = 'json');
+    CREATE TABLE results (k STRING, n BIGINT)
+        WITH ('connector' = 'filesystem', 'path' = '${OUT}/results', 'format' = 'json');
+    EXECUTE STATEMENT SET BEGIN
+    INSERT INTO gone SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE {FIRST}, DESCRIPTOR(ts), INTERVAL '3' SECOND))
+        GROUP BY window_start, window_end;
+    INSERT INTO results ";
+
+#[test]
+fn state_that_a_script_has_no_more_is_dropped_where_that_is_allowed() {
+    let dropping = |job: &Job, shards: usize| {
+        let restore = Some(RestoreFrom::Latest);
+        let run = RunOptions { shards, block_bytes: 16, restore, drops_state: true, ..RunOptions::default() };
+        run_script(&job.script, &job.options(&job.out()), &run, &mut NoReport).map(drop)
+    };
+    for source in ["src", "other"] {
+        for shards in [2, 3] {
+            let text = format!("{CHECKPOINTS}{}{COUNT};\nEND;", TWO.replace("{FIRST}", source));
+            let mut job = Job::new(&text).file("src.csv", rows()).file("other.csv", rows());
+            assert!(job.piece(2, (1, 4), None).is_broken);
+            let first = job.script.find("INSERT INTO gone").expect("the first query");
+            let second = job.script.find("INSERT INTO results").expect("the second query");
+            job.script.replace_range(first..second, "");
+            says(&refused(job.rest(shards)), &["is of another script", "--allow-non-restored-state"]);
+            dropping(&job, shards).unwrap_or_else(|error| panic!("{source}: {error}"));
+            assert_eq!(job.shown("results"), RESULT, "{source}, {shards} shards");
+        }
+    }
+    // What the checkpoint does not know cannot be made up.
+    let mut job = broken();
+    job.script = job.script.replace("INTERVAL '10' SECOND", "INTERVAL '20' SECOND");
+    says(&dropping(&job, 2).expect_err("it must not go on"), &["is of another script", "without --restore"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod progress;
 mod results;
 mod run;
 mod sample;
+mod savepoint;
 mod schema;
 mod shell;
 mod summary;
@@ -42,6 +43,8 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Aggregate a file in windows, without a script
     Window(Box<window::WindowArgs>),
+    /// Ask a run for a savepoint, and wait for it
+    Savepoint(savepoint::SavepointArgs),
     /// List checkpoints, look into one, or look at every byte of them
     #[command(subcommand)]
     Checkpoint(checkpoint::CheckpointCommand),
@@ -54,6 +57,7 @@ const EXAMPLES: &str = "Examples:
   zcat a.csv.gz | transom run job.sql                  read a table with 'path' = '-' from stdin
   transom sql                                          type statements, see their rows
   transom run job.sql --restore latest                 go on from the latest checkpoint of the script
+  transom savepoint 4711 --stop                        end process 4711 at a savepoint; --restore PATH goes on
   transom explain job.sql                              show how it would run
   transom schema trips.csv                             guess the table in a file
   transom window trips.csv --key city --tumble 1h      count its rows by city and hour
@@ -164,6 +168,7 @@ pub fn main() -> ExitCode {
         Command::Sql(args) => shell::shell(args),
         Command::Schema(args) => schema::schema(args).map_err(Failed::from),
         Command::Window(args) => window::window(args),
+        Command::Savepoint(args) => savepoint::savepoint(args).map_err(Failed::from),
         Command::Checkpoint(command) => checkpoint::checkpoint(command).map_err(Failed::from),
     };
     match outcome {

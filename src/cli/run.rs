@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use clap::{Args, ValueEnum};
 use transom::error::{Error, Result};
 use transom::io::uring::Executor;
-use transom::job::{JobSummary, Report, RestoreFrom, RunOptions, Snapshot};
+use transom::job::{JobSummary, Report, RestoreFrom, RunOptions, SavepointRequest, Snapshot};
 use transom::numbers::memory_size;
 use transom::plan::{JobPlan, SinkSpec};
 use transom::runner::run_script;
@@ -18,6 +18,7 @@ use transom::types::Schema;
 
 use super::progress::Progress;
 use super::results::{Output, Results};
+use super::savepoint::Doors;
 use super::{Loaded, ScriptArgs, note, say, summary};
 
 #[derive(Args)]
@@ -55,6 +56,9 @@ pub struct RunFlags {
     /// A folder on a disk for state that does not fit into --memory
     #[arg(long, value_name = "DIR", requires = "memory")]
     state_dir: Option<PathBuf>,
+    /// Go on from a checkpoint of a script that had more: drop the state of operators and sinks that are gone
+    #[arg(long, requires = "restore")]
+    allow_non_restored_state: bool,
     /// What shards run on
     #[arg(long, value_enum, default_value_t = ExecutorArg::Auto)]
     executor: ExecutorArg,
@@ -79,9 +83,12 @@ pub fn run(args: &RunArgs, loaded: &Loaded) -> Result<()> {
 
 /// Runs a script with its results on stdout.
 pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
+    // Before there is any thread, so that none takes the signal.
+    let doors = Doors::open();
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = cancel.clone();
-    // Ctrl-C, SIGTERM and SIGHUP let the job undo what it wrote; a second one ends the process at once.
+    // Ctrl-C, SIGTERM and SIGHUP let the job take a last checkpoint, or undo what it wrote; a second one ends the process
+    // at once.
     ctrlc::set_handler(move || {
         if interrupted.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -92,7 +99,6 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     let options = RunOptions {
         shards: args.shards.map_or(defaults.shards, usize::from),
         batch_rows: args.batch_rows as usize,
-        block_bytes: defaults.block_bytes,
         executor: match args.executor {
             ExecutorArg::Auto => Executor::Auto,
             ExecutorArg::Threads => Executor::Threads,
@@ -102,15 +108,17 @@ pub fn execute(args: &RunFlags, loaded: &Loaded) -> Result<()> {
             "latest" => RestoreFrom::Latest,
             path => RestoreFrom::Path(path.into()),
         }),
-        checkpoint_blocks: None,
+        drops_state: args.allow_non_restored_state,
         memory: args.memory,
         state_folder: args.state_dir.clone(),
+        ..defaults
     };
     let shows_progress = !args.quiet && std::io::stderr().is_terminal();
     let mut report = Terminal {
         quiet: args.quiet,
         progress: shows_progress.then(Progress::new),
         results: Results::new(args.output),
+        doors,
         answered: false,
     };
     let mut script = loaded.options.clone();
@@ -131,6 +139,8 @@ struct Terminal {
     quiet: bool,
     progress: Option<Progress>,
     results: Results,
+    /// Where somebody may ask for a savepoint.
+    doors: Doors,
     /// A statement without a job has printed what it had to say.
     answered: bool,
 }
@@ -163,6 +173,9 @@ impl Report for Terminal {
             progress.show(snapshot);
         }
         Ok(())
+    }
+    fn savepoint_requested(&mut self) -> Option<SavepointRequest> {
+        self.doors.next()
     }
     fn statement_begins(&mut self, plan: &JobPlan) -> Result<()> {
         self.results.begin(plan)

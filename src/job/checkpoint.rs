@@ -12,22 +12,22 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 
 use super::drive::NextCut;
 use super::output::OpenSink;
-use super::restore::Checkpoint;
-use super::{Report, Running, now_ms};
+use super::savepoint::{self, SavepointRequest};
+use super::schedule::{Periodic, Schedule};
+use super::{Running, now_ms};
 use crate::error::{Error, Result};
-use crate::format::local_path;
+use crate::io::files::Disk;
 use crate::metrics::{Pauses, Totals};
-use crate::plan::{Config, SourceSpec};
+use crate::plan::SourceSpec;
 use crate::shard::columns::program::{Program, Target};
 use crate::shard::columns::scan::SplitEntry;
 use crate::shard::columns::{CutOutput, Saved};
 use crate::shard::{Cut, Place};
 use crate::sink::sync_parts;
 use crate::snapshot::{
-    CheckpointFolder, Closed, ClosedPart, Counts, Fingerprint, Kept, Manifest, NamedSink, RunLock, SplitState,
-    StageState, StateWriter, WatermarkOrigin,
+    Closed, ClosedPart, Counts, Fingerprint, Kept, Manifest, NamedSink, RunLock, SplitState, StageState, StateWriter,
+    WatermarkOrigin,
 };
-use crate::source::STDIN;
 
 /// How long to wait at least before the next look whether a checkpoint is complete.
 const LEAST_WAIT: Duration = Duration::from_millis(5);
@@ -52,69 +52,6 @@ pub struct CheckpointsTaken {
     pub pauses: Pauses,
 }
 
-/// Where a job's checkpoints go, and when they are taken.
-#[derive(Debug, Clone)]
-pub struct Schedule {
-    pub folder: CheckpointFolder,
-    /// From the end of one to the start of the next.
-    pub interval: Duration,
-    /// How many complete ones are kept.
-    pub retained: u64,
-}
-
-/// The schedule that the settings ask for, if this job can go on from a checkpoint; else a notice says why not.
-pub(super) fn schedule(
-    config: &Config,
-    splits: &[SplitEntry],
-    restored: Option<&Checkpoint>,
-    report: &mut dyn Report,
-) -> Option<Schedule> {
-    let settings = &config.checkpoints;
-    let interval = settings.interval_ms?;
-    match folder(config, splits) {
-        Ok(folder) => {
-            let own = || CheckpointFolder::new(&folder, &format!("{:x}-{:x}", now_ms(), std::process::id()));
-            let folder = restored.and_then(Checkpoint::run).unwrap_or_else(own);
-            Some(Schedule { folder, interval: Duration::from_millis(interval), retained: settings.retained })
-        }
-        Err(why) => {
-            report.notice(&format!("no checkpoints are taken: {why}"));
-            None
-        }
-    }
-}
-
-/// Says that the run lives and which files it may leave, and removes what others have left that live no more.
-///
-/// # Errors
-/// Io, with the file that cannot be written.
-pub(super) fn begin(schedule: &Schedule, sinks: &[OpenSink]) -> Result<RunLock> {
-    let lock = schedule.folder.lock()?;
-    schedule.folder.note_files(&sinks.iter().filter_map(OpenSink::hidden_files).collect::<Vec<_>>())?;
-    if let Some(root) = schedule.folder.path().parent() {
-        CheckpointFolder::clean_up(root)?;
-    }
-    Ok(lock)
-}
-
-/// Where checkpoints go, or why there are none.
-fn folder(config: &Config, splits: &[SplitEntry]) -> std::result::Result<PathBuf, String> {
-    let Some(folder) = &config.checkpoints.folder else {
-        return Err("SET 'execution.checkpointing.dir' says where to".to_string());
-    };
-    let Ok(path) = local_path(folder) else {
-        return Err(format!("{folder} is not on this machine; -D execution.checkpointing.dir=PATH says where to"));
-    };
-    if splits.iter().any(|entry| entry.split.name() == STDIN) {
-        return Err("what stdin has given cannot be read again".to_string());
-    }
-    let asides = [("quarantine", config.quarantine.is_some()), ("file of late rows", config.late_rows.is_some())];
-    match asides.into_iter().find(|(_, is_set)| *is_set) {
-        Some((what, _)) => Err(format!("the job fills a {what}, which is written as a whole")),
-        None => Ok(PathBuf::from(path)),
-    }
-}
-
 /// On the thread that runs the job.
 pub(super) struct Coordinator {
     schedule: Schedule,
@@ -124,12 +61,19 @@ pub(super) struct Coordinator {
     sinks: Vec<OpenSink>,
     /// None: nothing more is to be written.
     work: Option<Sender<Work>>,
-    done: Receiver<Result<Completed>>,
+    done: Receiver<Result<Written>>,
     thread: Option<std::thread::JoinHandle<()>>,
     /// The number of the next cut of this run. Checkpoints go on counting where those of earlier runs ended.
     next: u64,
     first: u64,
-    due: Instant,
+    /// None: no checkpoint comes by itself.
+    due: Option<Instant>,
+    /// Savepoints that the next cut is to give.
+    requests: Vec<SavepointRequest>,
+    interrupt: Interrupt,
+    /// Of the savepoints of this run, as long as it lives.
+    locks: Vec<RunLock>,
+    stop: Option<Stop>,
     /// By number of the cut.
     collecting: BTreeMap<u64, Collecting>,
     /// The last cut that was handed to the writing thread.
@@ -137,6 +81,32 @@ pub(super) struct Coordinator {
     /// A checkpoint is handed to the writing thread, and not heard of since.
     writing: bool,
     pauses: Pauses,
+}
+
+/// The last checkpoint of a job that is interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Interrupt {
+    No,
+    /// The next cut is to give it.
+    Wanted,
+    /// It is on its way.
+    Asked,
+    Taken,
+}
+
+/// Whether a job that is interrupted has to wait for its last checkpoint.
+pub(super) enum Interrupted {
+    Begins,
+    Waits,
+    Over,
+}
+
+/// The job ends at a savepoint.
+pub(super) struct Stop {
+    pub folder: PathBuf,
+    /// What was counted up to there.
+    pub counts: Counts,
+    pub request: SavepointRequest,
 }
 
 /// What a manifest says of the job, whatever the cut.
@@ -157,6 +127,8 @@ struct Identity {
 /// What the shards have said of a cut.
 struct Collecting {
     started: Instant,
+    requests: Vec<SavepointRequest>,
+    is_last: bool,
     place: Option<Place>,
     saved: Vec<Option<Saved>>,
 }
@@ -168,6 +140,17 @@ struct Work {
     states: Vec<StateWriter>,
     /// Completed since the checkpoint before.
     fresh: Vec<ClosedPart>,
+    requests: Vec<SavepointRequest>,
+    is_last: bool,
+}
+
+/// What came of a cut.
+struct Written {
+    /// None: no checkpoint was to be taken, or no savepoint could be.
+    completed: Option<Completed>,
+    savepoints: Vec<(SavepointRequest, Result<savepoint::Saved>)>,
+    counts: Counts,
+    is_last: bool,
 }
 
 /// What the stages and the sinks of a job are known by: all that decides on their rows, from the tables on.
@@ -220,10 +203,15 @@ impl Coordinator {
         };
         let (work, inbox) = bounded(1);
         let (outbox, done) = bounded(1);
-        let writer = Writer { schedule: schedule.clone(), sinks: running.sinks.to_vec(), kept: Vec::new() };
+        let (disk, sinks) = (running.options.disk.clone(), running.sinks.to_vec());
+        let writer = Writer { disk, schedule: schedule.clone(), sinks, kept: Vec::new() };
         let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
         Coordinator {
-            due: Instant::now() + schedule.interval,
+            due: schedule.checkpoints.as_ref().map(|periodic| Instant::now() + periodic.interval),
+            requests: Vec::new(),
+            interrupt: Interrupt::No,
+            locks: Vec::new(),
+            stop: None,
             counted: running.options.checkpoint_blocks.is_some(),
             schedule,
             identity,
@@ -248,20 +236,59 @@ impl Coordinator {
     /// Which cut is to be asked for, and when.
     pub(super) fn next_cut(&mut self) -> Option<NextCut> {
         let now = Instant::now();
-        if self.counted || self.writing || !self.collecting.is_empty() || now < self.due {
-            return Some(NextCut::In(self.due.saturating_duration_since(now).max(LEAST_WAIT)));
+        let is_wanted = !self.requests.is_empty() || self.interrupt == Interrupt::Wanted;
+        let is_busy = self.counted || self.writing || !self.collecting.is_empty();
+        if is_busy || !is_wanted && self.due.is_none_or(|due| now < due) {
+            let left = self.due.map(|due| due.saturating_duration_since(now).max(LEAST_WAIT));
+            return left.or(is_busy.then_some(LEAST_WAIT)).map(NextCut::In);
         }
         self.collect(self.next);
         self.next += 1;
         Some(NextCut::Now(self.next - 1))
     }
 
+    /// A savepoint is to be taken, behind the cut that may be on its way.
+    pub(super) fn ask(&mut self, request: SavepointRequest) {
+        self.requests.push(request);
+    }
+
+    /// The job is interrupted: takes a last checkpoint, if it takes any.
+    pub(super) fn interrupt(&mut self) -> Interrupted {
+        match self.interrupt {
+            Interrupt::Taken => Interrupted::Over,
+            _ if self.schedule.checkpoints.is_none() => Interrupted::Over,
+            Interrupt::No => {
+                self.interrupt = Interrupt::Wanted;
+                Interrupted::Begins
+            }
+            Interrupt::Wanted | Interrupt::Asked => Interrupted::Waits,
+        }
+    }
+
+    /// The job is to end where a savepoint was taken.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// At the end of the job: the savepoint at which it has stopped, and the locks of all.
+    pub(super) fn end(&mut self) -> (Option<Stop>, Vec<RunLock>) {
+        (self.stop.take(), std::mem::take(&mut self.locks))
+    }
+
     fn collect(&mut self, number: u64) -> &mut Collecting {
-        let shards = self.identity.shards;
-        self.collecting.entry(number).or_insert_with(|| Collecting {
-            started: Instant::now(),
-            place: None,
-            saved: (0..shards).map(|_| None).collect(),
+        let Coordinator { identity, requests, interrupt, .. } = self;
+        self.collecting.entry(number).or_insert_with(|| {
+            let is_last = *interrupt == Interrupt::Wanted;
+            if is_last {
+                *interrupt = Interrupt::Asked;
+            }
+            Collecting {
+                started: Instant::now(),
+                requests: std::mem::take(requests),
+                is_last,
+                place: None,
+                saved: (0..identity.shards).map(|_| None).collect(),
+            }
         })
     }
 
@@ -285,7 +312,7 @@ impl Coordinator {
         }
         self.written = cut.number;
         // One at a time: cuts that come by themselves wait here.
-        let completed = if self.writing { Some(self.wait()?) } else { None };
+        let completed = if self.writing { self.wait()? } else { None };
         let work = self.work_of(cut.number, whole);
         self.writing = true;
         let sent = self.work.as_ref().is_some_and(|sender| sender.send(work).is_ok());
@@ -298,7 +325,7 @@ impl Coordinator {
     /// It cannot be written, or its output cannot be shown.
     pub(super) fn completed(&mut self) -> Result<Option<Completed>> {
         match self.done.try_recv() {
-            Ok(result) => self.finished(result).map(Some),
+            Ok(result) => self.finished(result),
             Err(_) => Ok(None),
         }
     }
@@ -308,22 +335,40 @@ impl Coordinator {
     /// # Errors
     /// As [`Coordinator::completed`].
     pub(super) fn last(&mut self) -> Result<Option<Completed>> {
-        if self.writing { self.wait().map(Some) } else { Ok(None) }
+        if self.writing { self.wait() } else { Ok(None) }
     }
 
-    fn wait(&mut self) -> Result<Completed> {
+    fn wait(&mut self) -> Result<Option<Completed>> {
         let result = self.done.recv().unwrap_or_else(|_| Err(Error::internal("the thread of checkpoints has ended")));
         self.finished(result)
     }
 
-    fn finished(&mut self, result: Result<Completed>) -> Result<Completed> {
+    fn finished(&mut self, result: Result<Written>) -> Result<Option<Completed>> {
         self.writing = false;
-        self.due = Instant::now() + self.schedule.interval;
-        result
+        let Written { completed, savepoints, counts, is_last } = result?;
+        self.due = self.schedule.checkpoints.as_ref().map(|periodic| Instant::now() + periodic.interval);
+        if is_last {
+            self.interrupt = Interrupt::Taken;
+        }
+        for (request, saved) in savepoints {
+            match saved {
+                Ok(savepoint::Saved { folder, lock }) => {
+                    self.locks.push(lock);
+                    // It is told when the job has ended.
+                    if request.stop && self.stop.is_none() {
+                        self.stop = Some(Stop { folder, counts: counts.clone(), request });
+                    } else {
+                        request.answer(Ok(folder));
+                    }
+                }
+                Err(error) => request.answer(Err(error)),
+            }
+        }
+        Ok(completed)
     }
 
     fn work_of(&self, number: u64, collecting: Collecting) -> Work {
-        let Collecting { started, place, saved } = collecting;
+        let Collecting { started, requests, is_last, place, saved } = collecting;
         let (place, mut saved): (Place, Vec<Saved>) =
             (place.unwrap_or_default(), saved.into_iter().flatten().collect());
         let identity = &self.identity;
@@ -371,7 +416,8 @@ impl Coordinator {
             counts,
             files: Vec::new(),
         };
-        Work { started, manifest, states: saved.into_iter().map(|saved| saved.state).collect(), fresh }
+        let states = saved.into_iter().map(|saved| saved.state).collect();
+        Work { started, manifest, states, fresh, requests, is_last }
     }
 }
 
@@ -423,6 +469,7 @@ fn add(counts: &mut Counts, more: &Counts) {
 
 /// On a thread of its own.
 struct Writer {
+    disk: Disk,
     schedule: Schedule,
     sinks: Vec<OpenSink>,
     /// By shard.
@@ -430,7 +477,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, inbox: &Receiver<Work>, outbox: &Sender<Result<Completed>>) {
+    fn run(mut self, inbox: &Receiver<Work>, outbox: &Sender<Result<Written>>) {
         for work in inbox {
             // Nobody listens any more where the job has failed.
             if outbox.send(self.write(work)).is_err() {
@@ -439,29 +486,65 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, work: Work) -> Result<Completed> {
-        let Work { started, mut manifest, states, fresh } = work;
-        let number = manifest.checkpoint;
-        let pending = self.schedule.folder.begin(number)?;
-        let written = || -> Result<()> {
-            sync_parts(&fresh)?;
-            self.kept.resize_with(states.len(), Kept::default);
-            for (shard, (state, kept)) in states.iter().zip(&mut self.kept).enumerate() {
-                manifest.files.push(pending.write_state(state, (shard, states.len()), kept)?);
+    fn write(&mut self, work: Work) -> Result<Written> {
+        let Work { started, mut manifest, states, fresh, requests, is_last } = work;
+        sync_parts(&*self.disk, &fresh)?;
+        self.kept.resize_with(states.len(), Kept::default);
+        let periodic = self.schedule.checkpoints.as_ref();
+        let completed = match periodic {
+            Some(periodic) => Some(write_checkpoint(periodic, &mut manifest, (&states, &mut self.kept), started)?),
+            None => None,
+        };
+        let savepoint = |request: SavepointRequest| {
+            let saved = self.savepoint(&request, &manifest, &states);
+            (request, saved)
+        };
+        let savepoints: Vec<_> = requests.into_iter().map(savepoint).collect();
+        if completed.is_some() || savepoints.iter().any(|(_, saved)| saved.is_ok()) {
+            for (sink, state) in self.sinks.iter().zip(&manifest.sinks) {
+                sink.publish(&state.files)?;
             }
-            pending.publish(&manifest)
-        }();
-        if let Err(error) = written {
-            pending.abandon();
-            return Err(error);
         }
-        for (sink, state) in self.sinks.iter().zip(&manifest.sinks) {
-            sink.publish(&state.files)?;
+        if let Some(periodic) = periodic {
+            periodic.folder.forget_before((manifest.checkpoint + 1).saturating_sub(periodic.retained));
         }
-        self.schedule.folder.forget_before((number + 1).saturating_sub(self.schedule.retained));
-        let bytes = manifest.files.iter().map(|file| file.bytes).sum();
-        Ok(Completed { number, folder: pending.path().to_path_buf(), bytes, took: started.elapsed() })
+        Ok(Written { completed, savepoints, counts: manifest.counts, is_last })
     }
+
+    fn savepoint(
+        &self,
+        request: &SavepointRequest,
+        manifest: &Manifest,
+        states: &[StateWriter],
+    ) -> Result<savepoint::Saved> {
+        let root = request.folder.as_ref().or(self.schedule.savepoints.as_ref()).ok_or_else(|| {
+            Error::usage("nobody says where the savepoint is to go")
+                .help("SET 'execution.checkpointing.savepoint-dir', or transom savepoint --to DIR")
+        })?;
+        savepoint::write(&self.disk, root, manifest.clone(), states)
+    }
+}
+
+fn write_checkpoint(
+    periodic: &Periodic,
+    manifest: &mut Manifest,
+    (states, kept): (&[StateWriter], &mut [Kept]),
+    started: Instant,
+) -> Result<Completed> {
+    let number = manifest.checkpoint;
+    let pending = periodic.folder.begin(number)?;
+    let written = || -> Result<()> {
+        for (shard, (state, kept)) in states.iter().zip(kept).enumerate() {
+            manifest.files.push(pending.write_state(state, (shard, states.len()), kept)?);
+        }
+        pending.publish(manifest)
+    }();
+    if let Err(error) = written {
+        pending.abandon();
+        return Err(error);
+    }
+    let bytes = manifest.files.iter().map(|file| file.bytes).sum();
+    Ok(Completed { number, folder: pending.path().to_path_buf(), bytes, took: started.elapsed() })
 }
 
 /// A shard's way to the coordinator.

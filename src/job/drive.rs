@@ -87,6 +87,13 @@ pub trait Listener<S, O> {
     /// # Errors
     /// Stops the job.
     fn look(&mut self) -> Result<()>;
+    /// Somebody wants the job to end; called again until it does.
+    ///
+    /// # Errors
+    /// Stops the job: kind Cancelled, unless something else is wrong.
+    fn cancelled(&mut self) -> Result<()> {
+        Err(Error::cancelled())
+    }
     /// How long until the next cut is to be asked for; none: no cut is. Asked for after each of the other calls.
     fn next_cut(&mut self) -> Option<NextCut> {
         None
@@ -254,8 +261,8 @@ fn watch<S, O>(
         if outcome.is_ok() {
             fail(&mut outcome, listener.release(complete), progress);
         }
-        if options.cancel.load(Ordering::Relaxed) {
-            fail(&mut outcome, Err(Error::cancelled()), progress);
+        if outcome.is_ok() && options.cancel.load(Ordering::Relaxed) {
+            fail(&mut outcome, listener.cancelled(), progress);
         }
         if Instant::now() >= next_look {
             let result = listener.look();

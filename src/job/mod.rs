@@ -8,6 +8,8 @@ mod output;
 mod overlap;
 mod quarantine;
 mod restore;
+mod savepoint;
+mod schedule;
 mod summary;
 mod units;
 mod warnings;
@@ -20,29 +22,32 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exchange::Order;
+use crate::io::files::{Disk, disk};
 use crate::io::uring::Executor;
 use crate::limits;
 use crate::metrics::{ShardMetrics, Totals};
-use crate::plan::{JobPlan, SinkSpec};
+use crate::plan::{Config, JobPlan, SinkSpec};
 use crate::shard::columns::findings::Findings;
 use crate::shard::columns::late::{Late, LateBlock, LateOutput};
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
 use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, CutOutput, Memory, Output, Saved};
 use crate::shard::{Cut, Place};
-use crate::snapshot::{CheckpointFolder, Counts, SpillFolder};
+use crate::snapshot::{CheckpointFolder, Counts, RunLock, SpillFolder};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
-use checkpoint::Coordinator;
-pub use checkpoint::{CheckpointsTaken, Completed, Schedule};
+pub use checkpoint::{CheckpointsTaken, Completed};
+use checkpoint::{Coordinator, Interrupted, Stop};
 use drive::{Course, Events, Listener, NextCut};
 use late::Ledger;
 use output::{OpenSink, Ordered};
 pub use overlap::Claims;
 use quarantine::Quarantine;
 pub use restore::{Checkpoint, Resume};
+pub use savepoint::{Answer, SavepointRequest};
+use schedule::Schedule;
 pub use summary::JobSummary;
 pub use units::wrong_unit;
 use warnings::Ended;
@@ -55,6 +60,8 @@ pub struct RunOptions {
     pub batch_rows: usize,
     pub block_bytes: usize,
     pub executor: Executor,
+    /// Where checkpoints and the files of tables are made, renamed and removed.
+    pub disk: Disk,
     /// Set to true by whoever wants the job to end.
     pub cancel: Arc<AtomicBool>,
     /// Takes a checkpoint after each so many blocks of input, whatever the clock says: for tests, which want to know
@@ -66,6 +73,9 @@ pub struct RunOptions {
     pub memory: Option<u64>,
     /// A folder for state that does not fit into memory.
     pub state_folder: Option<PathBuf>,
+    /// State in the checkpoint of operators and sinks that the script has no more is dropped; else the checkpoint is
+    /// refused.
+    pub drops_state: bool,
 }
 
 /// A checkpoint, by name.
@@ -84,11 +94,13 @@ impl Default for RunOptions {
             batch_rows: limits::BATCH_ROWS_DEFAULT,
             block_bytes: limits::BLOCK_BYTES_DEFAULT,
             executor: Executor::Auto,
+            disk: disk(),
             cancel: Arc::new(AtomicBool::new(false)),
             checkpoint_blocks: None,
             restore: None,
             memory: None,
             state_folder: None,
+            drops_state: false,
         }
     }
 }
@@ -143,6 +155,10 @@ pub trait Report {
     /// plan is a changelog, their kinds stand behind their columns.
     fn rows(&mut self, _batch: &RecordBatch) -> Result<()> {
         Ok(())
+    }
+    /// About ten times a second: somebody asks for a savepoint.
+    fn savepoint_requested(&mut self) -> Option<SavepointRequest> {
+        None
     }
     /// A checkpoint is complete.
     ///
@@ -211,14 +227,16 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     let started = Instant::now();
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
+    let fit = |checkpoint: &Checkpoint| checkpoint.fit(&program, options.drops_state, report);
+    let fitting = origin.checkpoint.as_ref().map(fit).transpose()?;
+    let origin = &Origin { checkpoint: fitting, ..origin.clone() };
     let checkpoint = origin.checkpoint.as_ref();
-    checkpoint.map_or(Ok(()), |checkpoint| checkpoint.check(&program))?;
     let options = &checkpoint.map_or_else(|| options.clone(), |checkpoint| checkpoint.adapt(options));
     let quarantine = plan.config.quarantine.as_ref();
     let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
     let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
     let splits = Arc::new(splits);
-    let schedule = checkpoint::schedule(&plan.config, &splits, checkpoint, report);
+    let schedule = schedule::schedule(&plan.config, &splits, (&options.disk, checkpoint), report);
     let files = || splits.iter().map(|entry| entry.split.name());
     overlap::check_sources(&program.sinks, files())?;
     overlap::check_asides(&plan.config, &program.sinks, files)?;
@@ -226,15 +244,20 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
         quarantine: quarantine.map(|spec| Quarantine::open(spec, &splits)).transpose()?,
         late: plan.config.late_rows.as_ref().map(Ledger::open).transpose()?,
     };
-    let sinks = open_sinks(&program, checkpoint)?;
-    let begun = schedule.as_ref().map(|schedule| checkpoint::begin(schedule, &sinks)).transpose();
+    let sinks = open_sinks(&program, &options.disk, checkpoint)?;
+    let folder = schedule.as_ref().ok().and_then(|schedule| Some(schedule.checkpoints.as_ref()?.folder.clone()));
+    let begun = folder.as_ref().map(|folder| schedule::begin(folder, &sinks)).transpose();
     if begun.is_err() {
         sinks.iter().for_each(OpenSink::abort);
     }
     let _lives = begun?;
     let running = Running { program: &program, splits: &splits, sinks: &sinks, shards, options, started, origin };
-    let folder = schedule.as_ref().map(|schedule| schedule.folder.clone());
-    match run_shards(&running, (place, schedule), &mut asides, report) {
+    let ran = run_shards(&running, (place, schedule), &mut asides, report);
+    let Ran { outcome, stop, locks: _savepoints_live } = ran.unwrap_or_else(Ran::failed);
+    if let Some(stop) = stop {
+        return end_at(stop, &running, (&plan.config, folder.is_some()), report);
+    }
+    match outcome {
         Ok(outcome) => {
             let partly = asides.late.as_ref().map_or(0, |ledger| ledger.partly);
             if let Err(error) = asides.commit() {
@@ -247,7 +270,7 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
                 folder.mark_done(&origin.script, origin.statement)?;
                 folder.forget();
             }
-            let claimed = checkpoint.and_then(Checkpoint::run);
+            let claimed = checkpoint.and_then(|checkpoint| checkpoint.run(&options.disk));
             claimed.iter().for_each(CheckpointFolder::forget);
             sinks.iter().for_each(OpenSink::settle);
             folder.iter().chain(&claimed).for_each(CheckpointFolder::leave);
@@ -263,11 +286,34 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     }
 }
 
+/// Ends at a savepoint: what it covers is shown, the rest goes.
+fn end_at(
+    stop: Stop,
+    running: &Running<'_>,
+    (config, has_checkpoints): (&Config, bool),
+    report: &mut dyn Report,
+) -> Result<JobSummary> {
+    let Stop { folder, counts, request } = stop;
+    running.sinks.iter().for_each(OpenSink::cut_off);
+    commit(running.sinks)?;
+    // The savepoint has pieces of its own.
+    if !has_checkpoints {
+        running.sinks.iter().for_each(OpenSink::settle);
+    }
+    report.notice(&format!("stopped with savepoint {}; --restore goes on from there", folder.display()));
+    request.answer(Ok(folder.clone()));
+    let mut totals = Totals::default();
+    checkpoint::go_on(&mut totals, &counts);
+    let outcome =
+        Outcome { totals, written: counts.written, warnings: Vec::new(), checkpoints: CheckpointsTaken::default() };
+    Ok(JobSummary { stopped: Some(folder), ..JobSummary::new(running, outcome, (config, 0)) })
+}
+
 /// Opens the sinks, and brings them to the checkpoint.
-fn open_sinks(program: &Program, checkpoint: Option<&Checkpoint>) -> Result<Vec<OpenSink>> {
+fn open_sinks(program: &Program, disk: &Disk, checkpoint: Option<&Checkpoint>) -> Result<Vec<OpenSink>> {
     let mut sinks = Vec::new();
-    let opened = program.sinks.iter().try_for_each(|spec| OpenSink::open(spec).map(|sink| sinks.push(sink)));
-    let restored = opened.and_then(|()| checkpoint.map_or(Ok(()), |checkpoint| checkpoint.restore_sinks(&sinks)));
+    let opened = program.sinks.iter().try_for_each(|spec| OpenSink::open(spec, disk).map(|sink| sinks.push(sink)));
+    let restored = opened.and_then(|()| checkpoint.map_or(Ok(()), |checkpoint| checkpoint.restore_sinks(disk, &sinks)));
     if restored.is_err() {
         sinks.iter().for_each(OpenSink::abort);
     }
@@ -355,17 +401,18 @@ fn memory(options: &RunOptions, shards: usize) -> Result<Option<Memory>> {
 
 fn run_shards(
     running: &Running<'_>,
-    (place, schedule): (Option<Arc<Place>>, Option<Schedule>),
+    (place, schedule): (Option<Arc<Place>>, std::result::Result<Schedule, String>),
     asides: &mut Asides,
     report: &mut dyn Report,
-) -> Result<Outcome> {
+) -> Result<Ran> {
     let &Running { program, splits, sinks, shards, options, origin, .. } = running;
     let restored = origin.checkpoint.as_ref().map(|checkpoint| checkpoint.state(shards)).transpose()?;
     let mut restored = restored.into_iter().flatten();
     let (first, base) = origin.checkpoint.as_ref().map_or((1, Counts::default()), |checkpoint| {
         (checkpoint.manifest.checkpoint + 1, checkpoint.manifest.counts.clone())
     });
-    let cut_every = options.checkpoint_blocks.filter(|_| schedule.is_some());
+    let is_periodic = schedule.as_ref().is_ok_and(|schedule| schedule.checkpoints.is_some());
+    let cut_every = options.checkpoint_blocks.filter(|_| is_periodic);
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();
     let layout = program.layout(splits);
     let memory = memory(options, shards)?;
@@ -384,6 +431,7 @@ fn run_shards(
             late: asides.late.as_ref().map(|_| Box::new(late::Sending(events.teller())) as Box<dyn LateOutput>),
             cuts: schedule
                 .as_ref()
+                .ok()
                 .map(|_| Box::new(checkpoint::Sending { shard, teller: events.teller() }) as Box<dyn CutOutput>),
             restored: restored.next(),
             memory: memory.clone(),
@@ -396,6 +444,10 @@ fn run_shards(
     let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
     let (ordered, taken) = (Ordered::default(), CheckpointsTaken::default());
+    let (schedule, no_savepoints) = match schedule {
+        Ok(schedule) => (Some(schedule), String::new()),
+        Err(why) => (None, why),
+    };
     let coordinator = schedule.map(|schedule| Coordinator::new(running, schedule, (first, base.clone())));
     let mut receiving = Receiving {
         running,
@@ -404,14 +456,19 @@ fn run_shards(
         asides,
         findings,
         coordinator,
+        no_savepoints,
+        stopping: false,
         base,
         taken,
         failed: Ok(()),
         report,
     };
     let course = Course { layout, extents, start: columns::START, order: Order::LowestWatermark, place, cut_every };
-    drive::drive(course, options, flows, begin, events, &mut receiving)?;
-    receiving.last_checkpoint()?;
+    let ran = drive::drive(course, options, flows, begin, events, &mut receiving);
+    let (ran, stop, locks) = receiving.end(ran);
+    if let Err(error) = ran {
+        return Ok(Ran { outcome: Err(error), stop, locks });
+    }
     let written = |sink: usize| {
         let before = receiving.base.written.get(sink).copied().unwrap_or(0);
         before + metrics.iter().map(|shard| shard.rows_written[sink].get()).sum::<u64>()
@@ -420,7 +477,23 @@ fn run_shards(
     let (totals, findings) = (receiving.snapshot().totals, &receiving.findings);
     let ended = Ended { running, findings, totals: &totals, written: &written };
     let warnings = warnings::warnings(&ended);
-    Ok(Outcome { totals, written, warnings, checkpoints: receiving.taken })
+    let outcome = Outcome { totals, written, warnings, checkpoints: receiving.taken };
+    Ok(Ran { outcome: Ok(outcome), stop, locks })
+}
+
+/// How the shards ended.
+struct Ran {
+    outcome: Result<Outcome>,
+    /// They ended at a savepoint, whatever else.
+    stop: Option<Stop>,
+    /// Of savepoints.
+    locks: Vec<RunLock>,
+}
+
+impl Ran {
+    fn failed(error: Error) -> Ran {
+        Ran { outcome: Err(error), stop: None, locks: Vec::new() }
+    }
 }
 
 /// What the shards came to.
@@ -444,6 +517,10 @@ struct Receiving<'a> {
     asides: &'a mut Asides,
     findings: Findings,
     coordinator: Option<Coordinator>,
+    /// Why there is none.
+    no_savepoints: String,
+    /// The job has come to the savepoint at which it ends.
+    stopping: bool,
     /// What was counted before this run.
     base: Counts,
     taken: CheckpointsTaken,
@@ -459,13 +536,23 @@ impl Receiving<'_> {
         self.checkpointed(completed)
     }
 
-    /// Waits for the checkpoint that is being written when all shards have ended.
-    fn last_checkpoint(&mut self) -> Result<()> {
-        std::mem::replace(&mut self.failed, Ok(()))?;
-        let Some(mut coordinator) = self.coordinator.take() else { return Ok(()) };
-        let completed = coordinator.last()?;
+    /// All shards have ended: waits for the checkpoint that is being written, unless they have failed.
+    fn end(&mut self, ran: Result<()>) -> (Result<()>, Option<Stop>, Vec<RunLock>) {
+        let ran = ran.and_then(|()| std::mem::replace(&mut self.failed, Ok(())));
+        let Some(mut coordinator) = self.coordinator.take() else { return (ran, None, Vec::new()) };
+        let last = ran.and_then(|()| coordinator.last());
         self.taken.pauses = coordinator.pauses().clone();
-        self.checkpointed(completed)
+        let ran = last.and_then(|completed| self.checkpointed(completed));
+        let (stop, locks) = coordinator.end();
+        (ran, stop, locks)
+    }
+
+    fn ask(&mut self, request: SavepointRequest) {
+        match &mut self.coordinator {
+            Some(coordinator) => coordinator.ask(request),
+            None => request.answer(Err(Error::usage(format!("the job takes no savepoints: {}", self.no_savepoints))
+                .help("docs/sql.md, Checkpoints, says which jobs do"))),
+        }
     }
 
     fn checkpointed(&mut self, completed: Option<Completed>) -> Result<()> {
@@ -539,10 +626,31 @@ impl Listener<Told, Findings> for Receiving<'_> {
         if let Some(ledger) = &mut self.asides.late {
             ledger.release(blocks, program, splits)?;
         }
-        self.ordered.release(blocks, program, self.report)
+        self.ordered.release(blocks, program, self.report)?;
+        // Rows up to the savepoint have been given when it was noticed one round before.
+        if self.stopping {
+            return Err(Error::cancelled());
+        }
+        self.stopping = self.coordinator.as_ref().is_some_and(Coordinator::is_stopping);
+        Ok(())
+    }
+
+    fn cancelled(&mut self) -> Result<()> {
+        match self.coordinator.as_mut().map(Coordinator::interrupt) {
+            Some(Interrupted::Begins) => {
+                self.report
+                    .notice("interrupted: takes a last checkpoint; once more ends at once, and goes on before it");
+                Ok(())
+            }
+            Some(Interrupted::Waits) => Ok(()),
+            Some(Interrupted::Over) | None => Err(Error::cancelled()),
+        }
     }
 
     fn look(&mut self) -> Result<()> {
+        while let Some(request) = self.report.savepoint_requested() {
+            self.ask(request);
+        }
         let snapshot = self.snapshot();
         self.report.progress(&snapshot)
     }

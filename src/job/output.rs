@@ -9,6 +9,7 @@ use arrow::array::RecordBatch;
 
 use super::{Report, Teller, Told};
 use crate::error::Result;
+use crate::io::files::Disk;
 use crate::plan::{SinkConnector, SinkSpec};
 use crate::shard::columns::Output;
 use crate::shard::columns::program::Program;
@@ -25,14 +26,20 @@ pub enum OpenSink {
 }
 
 impl OpenSink {
-    pub fn open(spec: &SinkSpec) -> Result<Self> {
+    pub fn open(spec: &SinkSpec, disk: &Disk) -> Result<Self> {
         Ok(match spec.connector {
             SinkConnector::Collect | SinkConnector::Print { .. } | SinkConnector::Stdout { .. } => OpenSink::Caller,
-            SinkConnector::Filesystem { .. } | SinkConnector::Blackhole => OpenSink::Own(sink::open(spec)?),
+            SinkConnector::Filesystem { .. } | SinkConnector::Blackhole => OpenSink::Own(sink::open_on(disk, spec)?),
         })
     }
     pub fn commit(&self) -> Result<()> {
         if let OpenSink::Own(sink) = self { sink.commit() } else { Ok(()) }
+    }
+    /// As [`Sink::cut_off`].
+    pub fn cut_off(&self) {
+        if let OpenSink::Own(sink) = self {
+            sink.cut_off();
+        }
     }
     pub fn abort(&self) {
         if let OpenSink::Own(sink) = self {

@@ -1,5 +1,6 @@
 //! Going on from a checkpoint: finds it, sees that it is of this job, and brings sources, sinks and shards to where it stands.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::fingerprints;
@@ -8,12 +9,13 @@ use super::{Report, RunOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::sequence::{Origin, Position, SplitPosition};
 use crate::format::local_path;
+use crate::io::files::Disk;
 use crate::key::KeyGroups;
 use crate::shard::Place;
 use crate::shard::columns::Restored;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::snapshot::{CheckpointFolder, Fingerprint, METADATA, Manifest, SplitState};
+use crate::snapshot::{CheckpointFolder, CheckpointRoot, Fingerprint, METADATA, Manifest, SplitState, same_script};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 
@@ -22,6 +24,8 @@ use crate::watermark::Peaks;
 pub struct Checkpoint {
     pub folder: PathBuf,
     pub manifest: Manifest,
+    /// Whose state in its files each stage of the job takes over; none: each its own.
+    stages: Option<Vec<usize>>,
     /// The job that goes on from it takes over all checkpoints of the run that wrote it, and removes them in its turn.
     pub claimed: bool,
 }
@@ -54,7 +58,7 @@ impl Checkpoint {
         }
         let manifest = Manifest::read(&folder.join(METADATA))?;
         manifest.open_state(&folder)?;
-        Ok(Checkpoint { folder, manifest, claimed: false })
+        Ok(Checkpoint { folder, manifest, stages: None, claimed: false })
     }
 
     /// The newest checkpoint of a script below a folder that is not damaged; `damaged` is told of those that are. Where
@@ -62,23 +66,22 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Usage if there is none; Unsupported for a folder on another machine.
-    pub fn latest(folder: &str, script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Resume> {
-        let root = Path::new(local_path(folder)?);
-        let name = |script: &str| Path::new(script).file_name().map(|name| name.to_owned());
-        let done = CheckpointFolder::done(root, script);
+    pub fn latest((disk, folder): (&Disk, &str), script: &str, damaged: &mut dyn FnMut(&Error)) -> Result<Resume> {
+        let folder = local_path(folder)?;
+        let root = CheckpointRoot::on(disk.clone(), Path::new(folder));
+        let done = root.done(script);
         if done > 0 {
-            CheckpointFolder::clean_up_done(root, script, done)?;
+            root.clean_up_done(script, done)?;
         }
-        let found = if root.is_dir() { CheckpointFolder::all(root)? } else { Vec::new() };
-        for (folder, manifest) in found {
+        for (folder, manifest) in root.all()? {
             let opened = manifest.and_then(|manifest| {
-                let ours = name(&manifest.script) == name(script) && manifest.statement > done;
+                let ours = same_script(&manifest.script, script) && manifest.statement > done;
                 if ours { manifest.open_state(&folder).map(|_| Some(manifest)) } else { Ok(None) }
             });
             match opened {
                 Ok(Some(_)) if CheckpointFolder::is_live(&folder) => return Err(is_live(&folder)),
                 Ok(Some(manifest)) => {
-                    return Ok(Resume::From(Box::new(Checkpoint { folder, manifest, claimed: true })));
+                    return Ok(Resume::From(Box::new(Checkpoint { folder, manifest, stages: None, claimed: true })));
                 }
                 Ok(None) => {}
                 Err(error) => damaged(&error),
@@ -87,37 +90,36 @@ impl Checkpoint {
         if done > 0 {
             return Ok(Resume::Behind(done));
         }
-        let message = format!("no checkpoint of {script} below {} can be restored", root.display());
+        let message = format!("no checkpoint of {script} below {folder} can be restored");
         Err(Error::usage(message).help("run the job from its beginning, without --restore"))
     }
 
     /// A script begins anew: that it has ended well before counts no more.
-    pub fn begin_anew(folder: &str, script: &str) {
-        if let Ok(root) = local_path(folder) {
-            CheckpointFolder::forget_done(Path::new(root), script);
-        }
+    ///
+    /// # Errors
+    /// Io, with the note of it that cannot be removed.
+    pub fn begin_anew((disk, folder): (&Disk, &str), script: &str) -> Result<()> {
+        let Ok(folder) = local_path(folder) else { return Ok(()) };
+        CheckpointRoot::on(disk.clone(), Path::new(folder)).forget_done(script)
     }
 
     /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.
-    pub(super) fn run(&self) -> Option<CheckpointFolder> {
-        self.claimed.then(|| CheckpointFolder::around(&self.folder))
+    pub(super) fn run(&self, disk: &Disk) -> Option<CheckpointFolder> {
+        self.claimed.then(|| CheckpointFolder::around(disk.clone(), &self.folder))
     }
 
-    /// The state must be that of the program's stages and sinks.
+    /// The checkpoint as the program takes it over. Its state must be that of the program's stages and sinks; with `drops`
+    /// it may have more, which is left out, with a notice.
     ///
     /// # Errors
     /// Usage, with the first difference.
-    pub(super) fn check(&self, program: &Program) -> Result<()> {
+    pub(super) fn fit(&self, program: &Program, drops: bool, report: &mut dyn Report) -> Result<Checkpoint> {
         let (stages, sinks) = fingerprints(program);
         let stage = |state: &crate::snapshot::StageState| state.fingerprint.clone();
         let sink = |sink: &crate::snapshot::NamedSink| sink.fingerprint.clone();
         let (had_stages, had_sinks): (Vec<_>, Vec<_>) =
             (self.manifest.stages.iter().map(stage).collect(), self.manifest.sinks.iter().map(sink).collect());
         let changed = difference("operator", &had_stages, &stages).or_else(|| difference("sink", &had_sinks, &sinks));
-        if let Some(changed) = changed {
-            return Err(Error::usage(format!("{} is of another script: {changed}", self.folder.display()))
-                .help("restore it with the script as it was, or run this one from its beginning, without --restore"));
-        }
         let groups = program.groups.groups;
         if self.manifest.key_groups != groups {
             let message =
@@ -125,7 +127,63 @@ impl Checkpoint {
             let had = self.manifest.key_groups;
             return Err(Error::usage(message).help(format!("SET 'pipeline.max-parallelism' = '{had}'")));
         }
-        Ok(())
+        let Some(changed) = changed else { return Ok(self.clone()) };
+        let refused = || Error::usage(format!("{} is of another script: {changed}", self.folder.display()));
+        match (positions(&had_stages, &stages), positions(&had_sinks, &sinks)) {
+            (Some(stages), Some(sinks)) if drops => {
+                let dropped = dropped("operator", &had_stages, &stages).chain(dropped("sink", &had_sinks, &sinks));
+                dropped.for_each(|text| report.notice(&text));
+                Ok(self.part(stages, &sinks))
+            }
+            (Some(_), Some(_)) => Err(refused().help(
+                "restore it with the script as it was; --allow-non-restored-state drops what the script has no more",
+            )),
+            _ => Err(refused()
+                .help("restore it with the script as it was, or run this one from its beginning, without --restore")),
+        }
+    }
+
+    /// What it has of some stages and sinks.
+    fn part(&self, stages: Vec<usize>, sinks: &[usize]) -> Checkpoint {
+        let mut part = self.clone();
+        let Manifest { stages: had, sinks: had_sinks, counts, .. } = &self.manifest;
+        part.manifest.stages = stages.iter().map(|&stage| had[stage].clone()).collect();
+        part.manifest.sinks = sinks.iter().map(|&sink| had_sinks[sink].clone()).collect();
+        part.manifest.counts.written =
+            sinks.iter().map(|&sink| counts.written.get(sink).copied().unwrap_or(0)).collect();
+        part.stages = Some(stages);
+        part
+    }
+
+    /// Numbers the scans of the checkpoint as the job has them, which has fewer: by the files that they read.
+    ///
+    /// # Errors
+    /// Usage, if that does not say which is which.
+    fn renumbered(&self, splits: &[SplitEntry]) -> Result<Vec<SplitState>> {
+        if self.stages.is_none() {
+            return Ok(self.manifest.splits.clone());
+        }
+        let mut had: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        self.manifest.splits.iter().for_each(|split| _ = had.entry(split.branch).or_default().insert(&split.name));
+        let mut has: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        splits.iter().for_each(|entry| _ = has.entry(entry.branch as u32).or_default().insert(entry.split.name()));
+        let mut numbered = Vec::new();
+        for (branch, files) in &has {
+            let same = |all: &BTreeMap<u32, BTreeSet<&str>>| -> Vec<u32> {
+                all.iter().filter(|(_, others)| !others.is_disjoint(files)).map(|(number, _)| *number).collect()
+            };
+            let (before, now) = (same(&had), same(&has));
+            let at = now.iter().position(|number| number == branch).filter(|_| before.len() == now.len());
+            let Some(old) = at.map(|at| before[at]) else {
+                let file = files.first().copied().unwrap_or_default();
+                let message = format!("{} does not say how far this script has read {file}", self.folder.display());
+                return Err(Error::usage(message)
+                    .help("restore it with all statements that read this file, or begin anew, without --restore"));
+            };
+            let ours = self.manifest.splits.iter().filter(|split| split.branch == old);
+            numbered.extend(ours.map(|split| SplitState { branch: *branch, ..split.clone() }));
+        }
+        Ok(numbered)
     }
 
     /// Leaves of the splits those that the checkpoint has, and says where the job stands.
@@ -133,9 +191,10 @@ impl Checkpoint {
     /// # Errors
     /// Data, with the file that has gone or changed.
     pub(super) fn place(&self, splits: &mut Vec<SplitEntry>, report: &mut dyn Report) -> Result<Place> {
+        let had = self.renumbered(splits)?;
         let known = |entry: &SplitEntry| {
             let ours = |split: &&SplitState| split.branch as usize == entry.branch && split.name == entry.split.name();
-            self.manifest.splits.iter().find(ours)
+            had.iter().find(ours)
         };
         for entry in splits.iter().filter(|entry| known(entry).is_none()) {
             report.notice(&format!(
@@ -144,7 +203,7 @@ impl Checkpoint {
             ));
         }
         splits.retain(|entry| known(entry).is_some());
-        if let Some(gone) = self.manifest.splits.iter().find(|split| {
+        if let Some(gone) = had.iter().find(|split| {
             !splits.iter().any(|entry| entry.branch == split.branch as usize && entry.split.name() == split.name)
         }) {
             return Err(changed(gone, "is not there any more"));
@@ -182,7 +241,7 @@ impl Checkpoint {
         let had = self.manifest.shards as usize;
         if had == shards {
             let files = self.manifest.open_state(&self.folder)?;
-            let own = |file| Restored { files: vec![file], same_keys: true, counts: true };
+            let own = |file| Restored { files: vec![file], stages: self.stages.clone(), same_keys: true, counts: true };
             return Ok(files.into_iter().map(own).collect());
         }
         let groups = |shards: usize| KeyGroups::new(self.manifest.key_groups, shards as u32);
@@ -196,7 +255,7 @@ impl Checkpoint {
             // The first shard also takes over what all of them have counted.
             let mut files = self.manifest.open_state(&self.folder)?;
             files.retain(|file| shard == 0 || shares(file.shard()));
-            restored.push(Restored { files, same_keys: false, counts: shard == 0 });
+            restored.push(Restored { files, stages: self.stages.clone(), same_keys: false, counts: shard == 0 });
         }
         Ok(restored)
     }
@@ -205,7 +264,16 @@ impl Checkpoint {
     ///
     /// # Errors
     /// As [`Sink::restore`](crate::sink::Sink::restore).
-    pub(super) fn restore_sinks(&self, sinks: &[OpenSink]) -> Result<()> {
+    pub(super) fn restore_sinks(&self, disk: &Disk, sinks: &[OpenSink]) -> Result<()> {
+        // Pieces of a table that is one file go with the job; a savepoint has them too.
+        for part in self.manifest.sinks.iter().flat_map(|sink| &sink.files.parts).filter(|part| part.visible.is_empty())
+        {
+            let hidden = Path::new(&part.hidden);
+            let kept = hidden.file_name().map(|name| self.folder.join(name)).filter(|kept| kept.exists());
+            if let Some(kept) = kept.filter(|_| !hidden.exists()) {
+                disk.link(&kept, hidden).map_err(|error| Error::io("bring back", hidden.display(), error))?;
+            }
+        }
         sinks.iter().zip(&self.manifest.sinks).try_for_each(|(sink, state)| sink.restore(&state.files))
     }
 
@@ -222,7 +290,7 @@ fn is_live(folder: &Path) -> Error {
 
 /// Says, of a job that has ended with an error, that it can go on from a checkpoint, if it can.
 pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dyn Report) -> Error {
-    let found = CheckpointFolder::all(folder.path()).unwrap_or_default();
+    let found = folder.own().all().unwrap_or_default();
     let Some((newest, _)) = found.first() else { return error };
     let kept = format!("what {} covers was kept", newest.display());
     if error.kind() == ErrorKind::Cancelled {
@@ -236,6 +304,23 @@ pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dy
 fn changed(split: &SplitState, how: &str) -> Error {
     Error::new(ErrorKind::Data, format!("{} {how}", split.name))
         .help("a job goes on in the files that it has begun; bring the file back, or run the job from its beginning")
+}
+
+/// Where each of the wanted is among those that there were, in the same order; none if one is not.
+fn positions(had: &[Fingerprint], wanted: &[Fingerprint]) -> Option<Vec<usize>> {
+    let mut had = had.iter().enumerate();
+    wanted.iter().map(|wanted| had.find(|(_, had)| *had == wanted).map(|(at, _)| at)).collect()
+}
+
+/// What is told of those that are not taken over.
+fn dropped(what: &str, had: &[Fingerprint], taken: &[usize]) -> impl Iterator<Item = String> {
+    let left: Vec<String> = had
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !taken.contains(at))
+        .map(|(at, had)| format!("dropped from the checkpoint: {what} {}, {}", at + 1, had.title))
+        .collect();
+    left.into_iter()
 }
 
 /// The first thing in which two lists differ, in words.

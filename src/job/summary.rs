@@ -1,6 +1,7 @@
 //! What a job came to.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CheckpointsTaken, Outcome, Running};
@@ -31,6 +32,8 @@ pub struct JobSummary {
     /// Rows in that file because they missed some of their windows, not all.
     pub rows_partly_late: u64,
     pub checkpoints: CheckpointsTaken,
+    /// The savepoint at which the job was stopped; the totals are those up to there.
+    pub stopped: Option<PathBuf>,
     /// What is hardly as it was meant, one line each.
     pub warnings: Vec<String>,
 }
@@ -54,6 +57,7 @@ impl JobSummary {
             late_rows: config.late_rows.as_ref().map(|spec| spec.path.clone()),
             rows_partly_late: partly,
             checkpoints,
+            stopped: None,
             warnings,
         }
     }

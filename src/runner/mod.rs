@@ -2,6 +2,8 @@
 
 mod explain;
 mod sample;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
@@ -54,7 +56,12 @@ pub fn run_script(
         }
         let checkpoint = if is_job { checkpoint.take() } else { None };
         let origin = Origin { script: options.file.clone(), statement: statement.number, checkpoint };
-        summary.jobs.extend(carry_out(statement, (run, &origin), report, placed)?);
+        let job = carry_out(statement, (run, &origin), report, placed)?;
+        let is_stopped = job.as_ref().is_some_and(|job| job.stopped.is_some());
+        summary.jobs.extend(job);
+        if is_stopped {
+            break;
+        }
     }
     Ok(summary)
 }
@@ -67,7 +74,7 @@ fn restored(
 ) -> Result<Option<Resume>> {
     let folders = || statements.iter().filter_map(|statement| statement.plan()?.config.checkpoints.folder.as_ref());
     if run.restore.is_none() {
-        folders().for_each(|folder| Checkpoint::begin_anew(folder, &options.file));
+        folders().try_for_each(|folder| Checkpoint::begin_anew((&run.disk, folder), &options.file))?;
     }
     let Some(from) = &run.restore else { return Ok(None) };
     let checkpoint = match from {
@@ -78,7 +85,7 @@ fn restored(
                     .help("SET 'execution.checkpointing.dir' in the script, or name the checkpoint: --restore PATH")
             })?;
             let mut damaged = |error: &Error| report.warning(&format!("passed over: {error}"));
-            match Checkpoint::latest(folder, &options.file, &mut damaged)? {
+            match Checkpoint::latest((&run.disk, folder), &options.file, &mut damaged)? {
                 Resume::From(checkpoint) => *checkpoint,
                 behind @ Resume::Behind(_) => return Ok(Some(behind)),
             }
@@ -143,7 +150,9 @@ fn carry_out(
     };
     report.statement_begins(plan)?;
     let job = job::run_from(plan, run, origin, report).map_err(placed)?;
-    report.statement_ends(&job)?;
+    if job.stopped.is_none() {
+        report.statement_ends(&job)?;
+    }
     job.warnings.iter().for_each(|warning| report.warning(warning));
     Ok(Some(job))
 }

@@ -4,7 +4,7 @@
 //! is one file is put together of them at the end.
 
 use std::fs::{self, File};
-use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ use super::parts::PartFiles;
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{FormatSpec, append_avro_parts, append_parquet_parts, local_path};
+use crate::io::durable;
+use crate::io::files::{Disk, Files};
 use crate::snapshot::{Closed, ClosedPart, SinkState};
 use crate::types::Schema;
 
@@ -63,7 +65,7 @@ pub(super) fn replaced_file(path: &str) -> Option<PathBuf> {
 }
 
 impl Filesystem {
-    pub fn open(path: &str, format: &FormatSpec, schema: &Schema) -> Result<Self> {
+    pub fn open((path, disk): (&str, &Disk), format: &FormatSpec, schema: &Schema) -> Result<Self> {
         let target = Target::new(path)?;
         let folder = match &target {
             Target::Folder(folder) => folder.clone(),
@@ -73,14 +75,14 @@ impl Filesystem {
             },
         };
         let made = missing_folders(&folder);
-        create_folder(&folder)?;
+        create_folder(&**disk, &folder)?;
         let shared = Shared {
             target,
             format: format.clone(),
             schema: schema.clone(),
             header_bytes: format.text_encoder(schema).map_or(0, |encoder| encoder.header().len() as u64),
             made,
-            files: PartFiles::new(folder, format.name()),
+            files: PartFiles::new((folder, disk), format.name()),
         };
         check_writable(&shared.files.root, &shared.files.unique)?;
         Ok(Filesystem(Arc::new(shared)))
@@ -109,6 +111,7 @@ impl Shared {
             part::create(&path, &self.format, &self.schema)?.finish()?;
             parts.push(path);
         }
+        let disk = &*self.files.disk;
         let may_change = !self.files.has_covered();
         let whole = match self.format {
             _ if parts.len() == 1 && may_change => parts.remove(0),
@@ -122,12 +125,10 @@ impl Shared {
             }
         };
         if !may_change {
-            File::open(&whole)
-                .and_then(|file| file.sync_all())
-                .map_err(|error| Error::io("write", whole.display(), error))?;
+            durable::sync(disk, &whole)?;
         }
-        rename(&whole, file)?;
-        sync(&self.files.root);
+        rename(disk, &whole, file)?;
+        durable::sync_folder(disk, &self.files.root)?;
         // What is left was copied; pieces of a checkpoint stay until that is gone.
         self.files.abort();
         Ok(())
@@ -137,7 +138,7 @@ impl Shared {
     fn remove(&self) {
         self.files.abort();
         for path in [self.files.hidden("whole"), self.files.hidden("empty")] {
-            let _ = fs::remove_file(path);
+            let _ = self.files.disk.remove(&path);
         }
     }
 }
@@ -156,6 +157,9 @@ impl Sink for Filesystem {
         result
     }
 
+    fn cut_off(&self) {
+        self.0.files.abort();
+    }
     fn abort(&self) {
         self.0.remove();
         for folder in &self.0.made {
@@ -175,6 +179,7 @@ impl Sink for Filesystem {
         self.0.files.state(closed)
     }
     fn publish(&self, state: &SinkState) -> Result<()> {
+        self.0.files.cover(&state.parts);
         self.0.files.publish(&state.parts).map(drop)
     }
     fn restore(&self, state: &SinkState) -> Result<()> {
@@ -263,10 +268,9 @@ pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     folder.ancestors().take_while(missing).map(Path::to_path_buf).collect()
 }
 
-pub(super) fn create_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| {
-        let in_the_way = matches!(source.kind(), AlreadyExists | NotADirectory);
-        let error = Error::io("create the folder", folder.display(), source);
+pub(super) fn create_folder(disk: &dyn Files, folder: &Path) -> Result<()> {
+    let in_the_way = folder.ancestors().any(Path::is_file);
+    durable::create_folder(disk, folder).map_err(|error| {
         if in_the_way {
             return error.help(
                 "a file has this name or that of a folder above it; a path that ends in an extension, like out.csv, \
@@ -277,8 +281,8 @@ pub(super) fn create_folder(folder: &Path) -> Result<()> {
     })
 }
 
-pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
+pub(super) fn rename(disk: &dyn Files, from: &Path, to: &Path) -> Result<()> {
+    disk.rename(from, to).map_err(|error| Error::io("rename the finished part to", to.display(), error))
 }
 
 fn copy_first(parts: &[PathBuf], whole: &Path) -> Result<()> {
@@ -295,13 +299,6 @@ fn append_text(whole: &Path, parts: &[PathBuf], header_bytes: u64) -> Result<()>
         std::io::copy(&mut source, &mut target).map_err(|error| Error::io("write", whole.display(), error))?;
     }
     Ok(())
-}
-
-/// Makes renames last through a power cut where the file system can; not worth failing for.
-pub(super) fn sync(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
 }
 
 /// A name that no other job uses.

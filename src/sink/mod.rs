@@ -14,6 +14,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
+use crate::io::files::{Disk, disk};
 use crate::plan::{SinkConnector, SinkSpec};
 use crate::snapshot::{Closed, SinkState};
 pub use parts::sync_parts;
@@ -24,6 +25,8 @@ pub trait Sink: Send + Sync {
     fn writer(&self, shard: usize) -> Result<Box<dyn SinkWriter>>;
     /// Makes everything visible that the finished writers wrote, in shard order. Called once, after all have finished.
     fn commit(&self) -> Result<()>;
+    /// Removes what was written behind the last cut, of which nothing counts. Called before `commit` where a job ends there.
+    fn cut_off(&self) {}
     /// Removes what was written and is in no checkpoint. Called instead of `commit` when the job fails or is cancelled.
     fn abort(&self);
     /// The folder in which hidden files of this run may be left, and how their names begin.
@@ -99,18 +102,26 @@ pub fn replaced_file(spec: &SinkSpec) -> Option<PathBuf> {
     }
 }
 
+/// As [`open_on`], on this machine's files.
+///
+/// # Errors
+/// As [`open_on`].
+pub fn open(spec: &SinkSpec) -> Result<Arc<dyn Sink>> {
+    open_on(&disk(), spec)
+}
+
 /// Opens a filesystem or blackhole sink; checks that its path can be written.
 /// Print, stdout and the rows of a SELECT are the job's own (they need the caller).
 ///
 /// # Errors
 /// Io, naming the path that cannot be written.
-pub fn open(spec: &SinkSpec) -> Result<Arc<dyn Sink>> {
+pub fn open_on(disk: &Disk, spec: &SinkSpec) -> Result<Arc<dyn Sink>> {
     match &spec.connector {
         SinkConnector::Filesystem { path, format, partitions: Some(partitions) } => {
-            Ok(Arc::new(partitioned::Partitioned::open(path, format, spec, partitions)?))
+            Ok(Arc::new(partitioned::Partitioned::open((path, disk), format, spec, partitions)?))
         }
         SinkConnector::Filesystem { path, format, partitions: None } => {
-            Ok(Arc::new(filesystem::Filesystem::open(path, format, &spec.schema)?))
+            Ok(Arc::new(filesystem::Filesystem::open((path, disk), format, &spec.schema)?))
         }
         SinkConnector::Blackhole => Ok(Arc::new(Blackhole)),
         SinkConnector::Print { .. } | SinkConnector::Stdout { .. } | SinkConnector::Collect => {

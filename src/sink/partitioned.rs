@@ -3,19 +3,21 @@
 //! The parts lie in the table's folder under hidden names (`parts`); the folders of the partitions are made at commit.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 
-use super::filesystem::{check_writable, create_folder, missing_folders, sync};
+use super::filesystem::{check_writable, create_folder, missing_folders};
 use super::part::PartWriter;
 use super::parts::PartFiles;
 use super::{Sink, SinkWriter, part};
 use crate::error::{Error, Result};
 use crate::format::{CsvOptions, FormatSpec, TextEncoder, local_path};
+use crate::io::durable;
+use crate::io::files::Disk;
 use crate::plan::{PartitionSpec, SinkSpec};
 use crate::snapshot::{Closed, ClosedPart, SinkState};
 use crate::types::{Schema, Type};
@@ -41,11 +43,16 @@ struct Shared {
 }
 
 impl Partitioned {
-    pub fn open(path: &str, format: &FormatSpec, sink: &SinkSpec, spec: &PartitionSpec) -> Result<Self> {
+    pub fn open(
+        (path, disk): (&str, &Disk),
+        format: &FormatSpec,
+        sink: &SinkSpec,
+        spec: &PartitionSpec,
+    ) -> Result<Self> {
         let schema = &sink.schema;
         let root = PathBuf::from(local_path(path)?);
         let made = missing_folders(&root);
-        create_folder(&root)?;
+        create_folder(&**disk, &root)?;
         let shared = Shared {
             format: format.clone(),
             stored: (0..schema.len()).filter(|index| !spec.keys.contains(index)).collect(),
@@ -53,7 +60,7 @@ impl Partitioned {
             changelog: sink.changelog,
             spec: spec.clone(),
             made,
-            files: PartFiles::new(root, format.name()),
+            files: PartFiles::new((root, disk), format.name()),
         };
         check_writable(&shared.files.root, &shared.files.unique)?;
         Ok(Partitioned(Arc::new(shared)))
@@ -66,8 +73,8 @@ impl Shared {
         let Some(name) = &self.spec.success_file else { return Ok(()) };
         for folder in folders {
             let mark = folder.join(name);
-            File::create(&mark).map_err(|error| Error::io("create", mark.display(), error))?;
-            sync(&folder);
+            self.files.disk.create(&mark).map_err(|error| Error::io("create", mark.display(), error))?;
+            durable::sync_folder(&*self.files.disk, &folder)?;
         }
         Ok(())
     }
@@ -93,6 +100,9 @@ impl Sink for Partitioned {
         }
         result
     }
+    fn cut_off(&self) {
+        self.0.files.abort();
+    }
     fn abort(&self) {
         self.0.files.abort();
         for folder in &self.0.made {
@@ -106,6 +116,7 @@ impl Sink for Partitioned {
         self.0.files.state(closed)
     }
     fn publish(&self, state: &SinkState) -> Result<()> {
+        self.0.files.cover(&state.parts);
         self.0.files.publish(&state.parts).and_then(|folders| self.0.mark(folders))
     }
     fn restore(&self, state: &SinkState) -> Result<()> {

@@ -8,16 +8,18 @@
 //! knows the files of a run that ended before it had a checkpoint of its own.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::filesystem::{create_folder, rename, sync, unique_name};
+use super::filesystem::{create_folder, rename, unique_name};
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::durable;
+use crate::io::files::{Disk, Files};
 use crate::snapshot::{Closed, ClosedPart, SinkMark, SinkState};
 
 /// The files of one table, written by one run.
 pub(super) struct PartFiles {
+    pub disk: Disk,
     /// The folder of the table.
     pub root: PathBuf,
     /// The ending of all names.
@@ -31,6 +33,8 @@ pub(super) struct PartFiles {
 struct Parts {
     /// Begun by this run; no checkpoint has them yet.
     begun: BTreeSet<ClosedPart>,
+    /// Completed at a cut of which no checkpoint has come about yet: the next one has them too.
+    closed: BTreeSet<ClosedPart>,
     /// In a checkpoint, to become a piece of the one file of the table.
     covered: BTreeSet<ClosedPart>,
     /// Of the runs that this one goes on from.
@@ -54,8 +58,8 @@ fn family(mark: &str) -> &str {
 }
 
 impl PartFiles {
-    pub fn new(root: PathBuf, format: &'static str) -> Self {
-        PartFiles { root, format, unique: unique_name(), parts: Mutex::default() }
+    pub fn new((root, disk): (PathBuf, &Disk), format: &'static str) -> Self {
+        PartFiles { disk: disk.clone(), root, format, unique: unique_name(), parts: Mutex::default() }
     }
 
     fn parts(&self) -> MutexGuard<'_, Parts> {
@@ -104,32 +108,39 @@ impl PartFiles {
         let mut marks = parts.earlier.clone();
         marks
             .push(SinkMark { mark: parts.mark(&self.unique), next: closed.iter().map(|closed| closed.next).collect() });
-        let mut all = parts.covered.clone();
-        all.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
+        parts.closed.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
+        let all: BTreeSet<ClosedPart> = parts.covered.union(&parts.closed).cloned().collect();
         SinkState { marks, parts: all.into_iter().collect() }
     }
 
-    /// A checkpoint has these parts: those that have a place of their own become visible.
+    /// A checkpoint that is complete has these parts: whatever becomes of the job, they stay.
+    pub fn cover(&self, covered: &[ClosedPart]) {
+        let mut parts = self.parts();
+        for part in covered {
+            parts.begun.remove(part);
+            parts.closed.remove(part);
+        }
+    }
+
+    /// Parts that have a place of their own become visible there.
     pub fn publish(&self, covered: &[ClosedPart]) -> Result<BTreeSet<PathBuf>> {
         let mut folders = BTreeSet::new();
         for part in covered {
             if part.visible.is_empty() {
-                let mut parts = self.parts();
-                parts.begun.remove(part);
-                parts.covered.insert(part.clone());
+                self.parts().covered.insert(part.clone());
                 continue;
             }
             let visible = Path::new(&part.visible);
             if let Some(folder) = visible.parent()
                 && folders.insert(folder.to_path_buf())
             {
-                create_folder(folder)?;
+                create_folder(&*self.disk, folder)?;
             }
-            rename(Path::new(&part.hidden), visible)?;
+            rename(&*self.disk, Path::new(&part.hidden), visible)?;
             self.parts().begun.remove(part);
         }
-        folders.iter().for_each(|folder| sync(folder));
-        sync(&self.root);
+        let synced = |folder: &PathBuf| durable::sync_folder(&*self.disk, folder);
+        folders.iter().chain([&self.root]).try_for_each(synced)?;
         Ok(folders)
     }
 
@@ -142,7 +153,7 @@ impl PartFiles {
         let parts = self.parts();
         let all: Vec<ClosedPart> = parts.begun.union(&parts.covered).cloned().collect();
         if parts.is_checkpointed {
-            sync_parts(&all)?;
+            sync_parts(&*self.disk, &all)?;
         }
         Ok(all)
     }
@@ -155,14 +166,14 @@ impl PartFiles {
     /// No checkpoint is left: the pieces that it had are of no use any more. What cannot be removed stays hidden.
     pub fn settle(&self) {
         for part in std::mem::take(&mut self.parts().covered) {
-            let _ = fs::remove_file(&part.hidden);
+            let _ = self.disk.remove(Path::new(&part.hidden));
         }
     }
 
     /// Removes what no checkpoint has. What cannot be removed stays hidden.
     pub fn abort(&self) {
         for part in std::mem::take(&mut self.parts().begun) {
-            let _ = fs::remove_file(&part.hidden);
+            let _ = self.disk.remove(Path::new(&part.hidden));
         }
     }
 
@@ -188,42 +199,39 @@ impl PartFiles {
         let hidden = |part: &&ClosedPart| Path::new(&part.hidden).exists();
         let folders = self.publish(&state.parts.iter().filter(hidden).cloned().collect::<Vec<_>>())?;
         let kept: BTreeSet<&str> = state.parts.iter().map(|part| part.hidden.as_str()).collect();
-        remove_behind((&self.root, is_deep), &state.marks, &kept)?;
+        self.remove_behind((&self.root, is_deep), &state.marks, &kept)?;
         Ok(folders)
+    }
+
+    /// Removes from a folder the hidden files of the job that are not to be kept, and the visible ones that a checkpoint
+    /// with these marks does not know.
+    fn remove_behind(&self, (folder, is_deep): (&Path, bool), marks: &[SinkMark], kept: &BTreeSet<&str>) -> Result<()> {
+        for path in self.disk.list(folder).map_err(|error| Error::io("read", folder.display(), error))? {
+            if path.is_dir() && !path.is_symlink() {
+                if is_deep {
+                    self.remove_behind((&path, is_deep), marks, kept)?;
+                }
+                continue;
+            }
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_kept = kept.contains(&*path.display().to_string());
+            if !is_kept && is_behind(&name, marks) {
+                self.disk.remove(&path).map_err(|error| Error::io("remove", path.display(), error))?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Makes sure that parts are on the disk.
+/// Makes sure that parts and their hidden names are on the disk.
 ///
 /// # Errors
 /// Io, with the file.
-pub fn sync_parts(parts: &[ClosedPart]) -> Result<()> {
-    parts.iter().try_for_each(|part| {
-        let synced = File::open(&part.hidden).and_then(|file| file.sync_all());
-        synced.map_err(|error| Error::io("write", &part.hidden, error))
-    })
-}
-
-/// Removes from a folder the hidden files of a job that are not to be kept, and the visible ones that a checkpoint with
-/// these marks does not know.
-fn remove_behind((folder, is_deep): (&Path, bool), marks: &[SinkMark], kept: &BTreeSet<&str>) -> Result<()> {
-    let failed = |error| Error::io("read", folder.display(), error);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        if entry.file_type().map_err(failed)?.is_dir() {
-            if is_deep {
-                remove_behind((&path, is_deep), marks, kept)?;
-            }
-            continue;
-        }
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_kept = kept.contains(&*path.display().to_string());
-        if !is_kept && is_behind(&name, marks) {
-            fs::remove_file(&path).map_err(|error| Error::io("remove", path.display(), error))?;
-        }
-    }
-    Ok(())
+pub fn sync_parts(disk: &dyn Files, parts: &[ClosedPart]) -> Result<()> {
+    let paths = || parts.iter().map(|part| Path::new(&part.hidden));
+    paths().try_for_each(|path| durable::sync(disk, path))?;
+    let folders: BTreeSet<&Path> = paths().filter_map(Path::parent).collect();
+    folders.into_iter().try_for_each(|folder| durable::sync_folder(disk, folder))
 }
 
 /// Whether a file of this name was written behind the cut.

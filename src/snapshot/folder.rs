@@ -1,6 +1,6 @@
 //! Where checkpoints lie: `ROOT/RUN/chk-N/`, as Flink has them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,8 @@ use super::manifest::{Manifest, StateFileEntry};
 use super::reader::StateFile;
 use super::writer::StateWriter;
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::durable;
+use crate::io::files::{Disk, Files, disk};
 
 /// The manifest's name, which is Flink's.
 pub const METADATA: &str = "_metadata";
@@ -17,70 +19,68 @@ const PREFIX: &str = "chk-";
 /// Text on its way into a file of state is written in pieces of this size.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// The folder that has the checkpoints of several jobs, each run's in a folder of its own.
+#[derive(Debug, Clone)]
+pub struct CheckpointRoot {
+    pub(super) disk: Disk,
+    pub(super) folder: PathBuf,
+}
+
 /// The checkpoints of one run of a job.
 #[derive(Debug, Clone)]
 pub struct CheckpointFolder {
+    pub(super) disk: Disk,
     folder: PathBuf,
 }
 
 /// A checkpoint that is not complete.
 #[derive(Debug, Clone)]
 pub struct Pending {
+    disk: Disk,
     folder: PathBuf,
     checkpoint: u64,
 }
 
-impl CheckpointFolder {
-    /// For the run called `run`, below a folder that several jobs may share.
-    pub fn new(root: &Path, run: &str) -> Self {
-        CheckpointFolder { folder: root.join(run) }
+impl CheckpointRoot {
+    /// A folder of this machine; it need not be there.
+    pub fn new(folder: &Path) -> Self {
+        CheckpointRoot::on(disk(), folder)
     }
 
-    /// For the run that wrote this checkpoint.
-    pub fn around(checkpoint: &Path) -> Self {
-        CheckpointFolder { folder: checkpoint.parent().unwrap_or(checkpoint).to_path_buf() }
+    /// A folder of a certain file system.
+    pub fn on(disk: Disk, folder: &Path) -> Self {
+        CheckpointRoot { disk, folder: folder.to_path_buf() }
     }
 
-    pub fn path(&self) -> &Path {
-        &self.folder
+    /// The folder of the run with this name.
+    pub fn run(&self, name: &str) -> CheckpointFolder {
+        CheckpointFolder { disk: self.disk.clone(), folder: self.folder.join(name) }
     }
 
-    /// Begins a checkpoint. One of the same number, which a run that ended in the middle may have left, goes.
-    ///
-    /// # Errors
-    /// Io, with the folder that cannot be made.
-    pub fn begin(&self, checkpoint: u64) -> Result<Pending> {
-        let folder = self.folder.join(format!("{PREFIX}{checkpoint}"));
-        remove(&folder);
-        fs::create_dir_all(&folder).map_err(|error| Error::io("create the folder", folder.display(), error))?;
-        Ok(Pending { folder, checkpoint })
-    }
-
-    /// Removes what belongs to checkpoints before `first`. What cannot be removed stays: it does no harm.
-    pub fn forget_before(&self, first: u64) {
-        for (number, folder) in numbered(&self.folder) {
-            if number < first {
-                remove(&folder);
-            }
-        }
-    }
-
-    /// Removes all checkpoints of the run.
-    pub fn forget(&self) {
-        self.forget_before(u64::MAX);
-    }
-
-    /// The complete checkpoints of all runs below `root`, the newest first: their folders and manifests, or why a
-    /// manifest cannot be read. `root` may also be the folder of one run.
+    /// The complete checkpoints of all runs, the newest first: their folders and manifests, or why a manifest cannot be
+    /// read. It may also be the folder of one run.
     ///
     /// # Errors
     /// Io, with the folder that cannot be read.
-    pub fn all(root: &Path) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+    pub fn all(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        Ok(self.complete(self.below()?))
+    }
+
+    /// As [`CheckpointRoot::all`], the savepoints that lie in the folder itself.
+    ///
+    /// # Errors
+    /// As [`CheckpointRoot::all`].
+    pub fn savepoints(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        let folders = self.runs()?.into_iter().filter(|folder| number_of(folder).is_none());
+        Ok(self.complete(folders.collect()))
+    }
+
+    fn complete(&self, folders: Vec<PathBuf>) -> Vec<(PathBuf, Result<Manifest>)> {
         let mut found: Vec<(PathBuf, Result<Manifest>)> = Vec::new();
-        for folder in below(root)? {
+        for folder in folders {
             let metadata = folder.join(METADATA);
             if metadata.is_file() {
-                found.push((folder, Manifest::read(&metadata)));
+                found.push((folder, Manifest::read_on(&*self.disk, &metadata)));
             }
         }
         // Damaged ones by the time of their file; two of one millisecond by their numbers.
@@ -89,27 +89,77 @@ impl CheckpointFolder {
             Err(_) => (written_ms(&folder.join(METADATA)), u64::MAX),
         };
         found.sort_by_key(|found| std::cmp::Reverse(time(found)));
-        Ok(found)
+        found
     }
 
-    /// The folders below `root` that are no checkpoints yet, or never became one; in the order of their names.
+    /// The folders that are no checkpoints yet, or never became one; in the order of their names.
     ///
     /// # Errors
-    /// As [`CheckpointFolder::all`].
-    pub fn incomplete(root: &Path) -> Result<Vec<PathBuf>> {
-        let mut folders = below(root)?;
+    /// As [`CheckpointRoot::all`].
+    pub fn incomplete(&self) -> Result<Vec<PathBuf>> {
+        let mut folders = self.below()?;
         folders.retain(|folder| !folder.join(METADATA).is_file());
         folders.sort();
         Ok(folders)
     }
+
+    /// The folders of all checkpoints, complete or not.
+    fn below(&self) -> Result<Vec<PathBuf>> {
+        let runs = self.runs()?;
+        let numbered = std::iter::once(&self.folder).chain(&runs).flat_map(|run| numbered(&*self.disk, run));
+        Ok(numbered.map(|(_, folder)| folder).collect())
+    }
+
+    /// What is in the folder, which is empty where it is not there.
+    pub(super) fn runs(&self) -> Result<Vec<PathBuf>> {
+        match self.disk.list(&self.folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            listed => listed.map_err(|error| Error::io("read", self.folder.display(), error)),
+        }
+    }
 }
 
-/// The folders of all checkpoints below a root, complete or not.
-fn below(root: &Path) -> Result<Vec<PathBuf>> {
-    let runs = fs::read_dir(root).map_err(|error| Error::io("read", root.display(), error))?;
-    let runs = runs.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    let numbered = std::iter::once(root.to_path_buf()).chain(runs).flat_map(|run| numbered(&run));
-    Ok(numbered.map(|(_, folder)| folder).collect())
+impl CheckpointFolder {
+    /// For the run that wrote this checkpoint.
+    pub fn around(disk: Disk, checkpoint: &Path) -> Self {
+        CheckpointFolder { disk, folder: checkpoint.parent().unwrap_or(checkpoint).to_path_buf() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The checkpoints of this run only.
+    pub fn own(&self) -> CheckpointRoot {
+        CheckpointRoot { disk: self.disk.clone(), folder: self.folder.clone() }
+    }
+
+    /// Those of this and of other runs.
+    pub fn root(&self) -> CheckpointRoot {
+        CheckpointRoot::on(self.disk.clone(), self.folder.parent().unwrap_or(&self.folder))
+    }
+
+    /// Begins a checkpoint. One of the same number, which a run that ended in the middle may have left, goes.
+    ///
+    /// # Errors
+    /// Io, with the folder that cannot be made, or emptied.
+    pub fn begin(&self, checkpoint: u64) -> Result<Pending> {
+        Pending::begin(&self.disk, self.folder.join(format!("{PREFIX}{checkpoint}")), checkpoint)
+    }
+
+    /// Removes what belongs to checkpoints before `first`. What cannot be removed stays: it does no harm.
+    pub fn forget_before(&self, first: u64) {
+        for (number, folder) in numbered(&*self.disk, &self.folder) {
+            if number < first {
+                let _ = remove(&*self.disk, &folder);
+            }
+        }
+    }
+
+    /// Removes all checkpoints of the run.
+    pub fn forget(&self) {
+        self.forget_before(u64::MAX);
+    }
 }
 
 fn written_ms(path: &Path) -> i64 {
@@ -119,19 +169,39 @@ fn written_ms(path: &Path) -> i64 {
 }
 
 /// The folders of checkpoints in the folder of a run, with their numbers.
-fn numbered(run: &Path) -> Vec<(u64, PathBuf)> {
-    let entries = fs::read_dir(run).into_iter().flatten().filter_map(|entry| entry.ok());
-    let number = |name: &str| name.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
-    entries.filter_map(|entry| Some((number(&entry.file_name().to_string_lossy())?, entry.path()))).collect()
+fn numbered(disk: &dyn Files, run: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = disk.list(run).unwrap_or_default();
+    entries.into_iter().filter_map(|path| Some((number_of(&path)?, path))).collect()
 }
 
-/// Removes a checkpoint: first what makes it one.
-pub(super) fn remove(folder: &Path) {
-    let _ = fs::remove_file(folder.join(METADATA));
-    let _ = fs::remove_dir_all(folder);
+fn number_of(checkpoint: &Path) -> Option<u64> {
+    checkpoint.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()
+}
+
+/// Removes a checkpoint, if there is one: first what makes it one, and for good, so that no power cut brings back the
+/// manifest of files that have gone.
+pub(super) fn remove(disk: &dyn Files, folder: &Path) -> std::io::Result<()> {
+    let there = |removed: std::io::Result<()>| match removed {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true),
+    };
+    if there(disk.remove(&folder.join(METADATA)))? {
+        disk.sync_folder(folder)?;
+    }
+    there(disk.remove_folder(folder)).map(drop)
 }
 
 impl Pending {
+    /// Begins in a folder; what is there under this name goes.
+    ///
+    /// # Errors
+    /// As [`CheckpointFolder::begin`].
+    pub fn begin(disk: &Disk, folder: PathBuf, checkpoint: u64) -> Result<Pending> {
+        remove(&**disk, &folder).map_err(|error| Error::io("remove", folder.display(), error))?;
+        durable::create_folder(&**disk, &folder)?;
+        Ok(Pending { disk: disk.clone(), folder, checkpoint })
+    }
+
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -151,11 +221,11 @@ impl Pending {
         let bases = self.link(&name, kept.newest(), kept.bases(&state.unchanged(kept)));
         let path = self.folder.join(&name);
         let failed = |error| Error::io("write", path.display(), error);
-        let file = File::create(&path).map_err(failed)?;
+        let file = self.disk.create(&path).map_err(failed)?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
         let written = state.write((self.checkpoint, shard, shards), &bases, kept, &mut out).map_err(failed)?;
-        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.sync_all().map_err(failed)?;
+        out.flush().map_err(failed)?;
+        out.get_mut().sync().map_err(failed)?;
         Ok(StateFileEntry { name, bytes: written.bytes, hash: written.hash })
     }
 
@@ -165,9 +235,20 @@ impl Pending {
         let folder = self.folder.with_file_name(format!("{PREFIX}{newest}"));
         let linked = |base: &Base| {
             let there = if base.checkpoint == newest { name.to_string() } else { base.name(name) };
-            fs::hard_link(folder.join(there), self.folder.join(base.name(name))).is_ok()
+            let here = self.folder.join(base.name(name));
+            // A copy, where there are no links, is not on the disk before it is synced.
+            self.disk.link(&folder.join(there), &here).and_then(|()| self.disk.sync(&here)).is_ok()
         };
         bases.into_iter().filter(linked).collect()
+    }
+
+    /// Keeps a file of somebody else's with the checkpoint, under its name.
+    ///
+    /// # Errors
+    /// Io, with the file.
+    pub fn keep(&self, path: &Path) -> Result<()> {
+        let Some(name) = path.file_name() else { return Ok(()) };
+        self.disk.link(path, &self.folder.join(name)).map_err(|error| Error::io("keep", path.display(), error))
     }
 
     /// Makes the checkpoint complete.
@@ -175,27 +256,15 @@ impl Pending {
     /// # Errors
     /// Io, with the file.
     pub fn publish(&self, manifest: &Manifest) -> Result<()> {
-        let (hidden, path) = (self.folder.join("_metadata.inprogress"), self.folder.join(METADATA));
-        let failed = |error| Error::io("write", path.display(), error);
-        let mut file = File::create(&hidden).map_err(failed)?;
-        file.write_all(&manifest.to_bytes()?).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
-        sync_folder(&self.folder)?;
-        fs::rename(&hidden, &path).map_err(failed)?;
-        sync_folder(&self.folder)?;
-        // The run's own folder and the folder of all runs may be new.
-        self.folder.ancestors().skip(1).take(2).try_for_each(sync_folder)
+        // Whoever finds the manifest finds the rest.
+        durable::sync_folder(&*self.disk, &self.folder)?;
+        durable::write(&*self.disk, &self.folder.join(METADATA), &manifest.to_bytes()?)
     }
 
-    /// Removes what there is of it.
+    /// Removes what there is of it. What cannot be removed is never read as a checkpoint.
     pub fn abandon(&self) {
-        remove(&self.folder);
+        let _ = remove(&*self.disk, &self.folder);
     }
-}
-
-fn sync_folder(folder: &Path) -> Result<()> {
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| Error::io("write", folder.display(), error))
 }
 
 impl Manifest {

@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::format::{EDGE, Edge, MANIFEST_MAGIC, VERSION, check_version, damaged};
 use crate::error::{Error, Result};
+use crate::io::files::{Files, disk};
 
 /// Written last; where it is, the checkpoint is complete.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
@@ -175,7 +176,11 @@ impl Manifest {
     /// # Errors
     /// Io, or as [`Manifest::from_bytes`], with the path.
     pub fn read(path: &Path) -> Result<Manifest> {
-        let bytes = std::fs::read(path).map_err(|error| Error::io("read", path.display(), error))?;
+        Self::read_on(&*disk(), path)
+    }
+
+    pub(super) fn read_on(disk: &dyn Files, path: &Path) -> Result<Manifest> {
+        let bytes = disk.read(path).map_err(|error| Error::io("read", path.display(), error))?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path.display().to_string()))
     }
 }

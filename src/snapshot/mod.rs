@@ -20,7 +20,7 @@ mod tests;
 mod writer;
 
 pub use archive::{Archive, ByteLists, Lists, fits};
-pub use folder::{CheckpointFolder, METADATA, Pending};
+pub use folder::{CheckpointFolder, CheckpointRoot, METADATA, Pending};
 pub use format::{ALIGN, VERSION};
 pub use kept::Kept;
 pub use manifest::{
@@ -28,6 +28,6 @@ pub use manifest::{
     StateFileEntry, WatermarkOrigin,
 };
 pub use reader::{StateFile, StateReader};
-pub use run::RunLock;
+pub use run::{RunLock, process_of, same_script};
 pub use spill::{Spill, SpillFolder};
 pub use writer::{Standing, StateWriter, Written};

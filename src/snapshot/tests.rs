@@ -58,7 +58,7 @@ fn written(folder: &Path) -> StateFileEntry {
     let mut writer = StateWriter::default();
     first.archive(&mut writer.stage(0)).unwrap();
     second.archive(&mut writer.stage(2)).unwrap();
-    let pending = CheckpointFolder::new(folder, "run").begin(7).unwrap();
+    let pending = CheckpointRoot::new(folder).run("run").begin(7).unwrap();
     pending.write_state(&writer, (1, 4), &mut Kept::default()).unwrap()
 }
 
@@ -136,7 +136,7 @@ fn checkpoint(run: &CheckpointFolder, number: u64, columns: &mut [ArenaVec<u64>]
 #[test]
 fn what_has_not_changed_is_not_written_again() {
     let root = tempfile::tempdir().unwrap();
-    let (run, mut kept) = (CheckpointFolder::new(root.path(), "run"), Kept::default());
+    let (run, mut kept) = (CheckpointRoot::new(root.path()).run("run"), Kept::default());
     let mut columns: Vec<ArenaVec<u64>> = (0..4).map(|_| ArenaVec::new()).collect();
     for (number, column) in columns.iter_mut().enumerate() {
         (0..50_000 + number as u64).for_each(|cell| column.push(cell));
@@ -166,7 +166,7 @@ fn what_has_not_changed_is_not_written_again() {
 #[test]
 fn damage_in_what_is_referred_to_is_noticed() {
     let root = tempfile::tempdir().unwrap();
-    let (run, mut kept) = (CheckpointFolder::new(root.path(), "run"), Kept::default());
+    let (run, mut kept) = (CheckpointRoot::new(root.path()).run("run"), Kept::default());
     let mut columns = vec![ArenaVec::<u64>::new()];
     columns[0].resize(10_000, 3);
     checkpoint(&run, 1, &mut columns, &mut kept);
@@ -248,17 +248,17 @@ fn a_damaged_manifest_is_noticed() {
 fn only_checkpoints_with_a_manifest_are_found() {
     let root = tempfile::tempdir().unwrap();
     let entry = written(root.path());
-    assert!(CheckpointFolder::all(root.path()).unwrap().is_empty());
-    let run = CheckpointFolder::new(root.path(), "run");
+    assert!(CheckpointRoot::new(root.path()).all().unwrap().is_empty());
+    let run = CheckpointRoot::new(root.path()).run("run");
     let left = root.path().join("run/chk-7").join(&entry.name);
     let bytes = fs::read(&left).unwrap();
     let pending = run.begin(7).unwrap();
     assert!(!left.exists(), "what an earlier run has left under the number");
     fs::write(&left, bytes).unwrap();
     pending.publish(&manifest(vec![entry])).unwrap();
-    let later = CheckpointFolder::new(root.path(), "other").begin(1).unwrap();
+    let later = CheckpointRoot::new(root.path()).run("other").begin(1).unwrap();
     later.publish(&Manifest { checkpoint: 1, created_ms: i64::MAX, ..manifest(Vec::new()) }).unwrap();
-    let all = CheckpointFolder::all(root.path()).unwrap();
+    let all = CheckpointRoot::new(root.path()).all().unwrap();
     let found: Vec<u64> = all.iter().map(|(_, manifest)| manifest.as_ref().unwrap().checkpoint).collect();
     assert_eq!(found, [1, 7]);
     let (folder, manifest) = &all[1];
@@ -267,7 +267,7 @@ fn only_checkpoints_with_a_manifest_are_found() {
     fs::copy(folder.join(METADATA), folder.join(&manifest.files[0].name)).unwrap();
     assert!(manifest.open_state(folder).is_err());
     run.forget_before(8);
-    assert_eq!(CheckpointFolder::all(root.path()).unwrap().len(), 1);
+    assert_eq!(CheckpointRoot::new(root.path()).all().unwrap().len(), 1);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn what_a_dead_run_has_left_goes_and_what_a_checkpoint_needs_stays() {
     let file = |name: &str| table.path().join(name);
     let names = [".transom-a-part-0-0.csv", ".transom-a-part-0-1.csv", ".transom-b-part-0-0.csv", "part-a-0-0.csv"];
     names.iter().for_each(|name| fs::write(file(name), "").unwrap());
-    let (a, b) = (CheckpointFolder::new(root.path(), "a"), CheckpointFolder::new(root.path(), "b"));
+    let (a, b) = (CheckpointRoot::new(root.path()).run("a"), CheckpointRoot::new(root.path()).run("b"));
     let (lives, _other) = (a.lock().unwrap(), b.lock().unwrap());
     assert!(a.lock().is_err());
     a.note_files(&prefix("a")).unwrap();
@@ -288,15 +288,15 @@ fn what_a_dead_run_has_left_goes_and_what_a_checkpoint_needs_stays() {
     let pending = a.begin(1).unwrap();
     pending.publish(&Manifest { sinks: vec![NamedSink { fingerprint, files }], ..manifest(Vec::new()) }).unwrap();
     a.begin(2).unwrap();
-    CheckpointFolder::clean_up(root.path()).unwrap();
+    CheckpointRoot::new(root.path()).clean_up().unwrap();
     assert!(names.iter().all(|name| file(name).exists()) && CheckpointFolder::is_live(pending.path()));
     drop(lives);
     assert!(!CheckpointFolder::is_live(pending.path()));
-    CheckpointFolder::clean_up(root.path()).unwrap();
+    CheckpointRoot::new(root.path()).clean_up().unwrap();
     assert_eq!(names.map(|name| file(name).exists()), [false, true, true, true]);
     assert!(pending.path().exists() && !a.path().join("chk-2").exists());
     a.forget();
     a.leave();
-    CheckpointFolder::clean_up(root.path()).unwrap();
+    CheckpointRoot::new(root.path()).clean_up().unwrap();
     assert!(!a.path().exists() && b.path().exists());
 }

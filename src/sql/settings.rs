@@ -212,6 +212,11 @@ impl Settings {
                 self.config.checkpoints.folder = Some(value.trim()).filter(|path| !path.is_empty()).map(str::to_string);
                 Ok(())
             }
+            "execution.checkpointing.savepoint-dir" | "state.savepoints.dir" => {
+                self.config.checkpoints.savepoints =
+                    Some(value.trim()).filter(|path| !path.is_empty()).map(str::to_string);
+                Ok(())
+            }
             "execution.checkpointing.num-retained" | "state.checkpoints.num-retained" => {
                 let count = value.trim().parse().ok().filter(|count| *count > 0);
                 self.config.checkpoints.retained = count.ok_or_else(|| invalid(key, value, "a number from 1 on"))?;

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use transom::error::{Error, ErrorKind, Result};
 use transom::numbers::bytes;
-use transom::snapshot::{CheckpointFolder, METADATA, Manifest};
+use transom::snapshot::{CheckpointRoot, METADATA, Manifest};
 
 use table::{Align, aligned};
 
 #[derive(Subcommand)]
 pub enum CheckpointCommand {
-    /// List the checkpoints below a folder, the newest first
+    /// List the checkpoints below a folder, the newest first, then the savepoints in it
     Ls {
-        /// The folder that execution.checkpointing.dir names, or that of one run
+        /// The folder that execution.checkpointing.dir names, that of one run, or one with savepoints
         root: PathBuf,
     },
     /// Tell what is in a checkpoint: how far it has read, the state of each operator, the files of sinks
@@ -66,7 +66,8 @@ fn list(root: &Path) -> Result<String> {
     }
     let header = ["checkpoint", "script", "statement", "written", "shards", "size", "state"];
     let mut rows = vec![header.map(str::to_string)];
-    for (folder, manifest) in CheckpointFolder::all(root)? {
+    let root_folder = CheckpointRoot::new(root);
+    for (folder, manifest) in root_folder.all()?.into_iter().chain(root_folder.savepoints()?) {
         let whole = manifest.and_then(|manifest| manifest.check_sizes(&folder).map(|()| manifest));
         let folder = folder.display().to_string();
         rows.push(match whole {
@@ -82,7 +83,7 @@ fn list(root: &Path) -> Result<String> {
             Err(error) => unknown(folder, error.to_string()),
         });
     }
-    for folder in CheckpointFolder::incomplete(root)? {
+    for folder in root_folder.incomplete()? {
         rows.push(unknown(folder.display().to_string(), "not complete".to_string()));
     }
     if rows.len() == 1 {

@@ -33,6 +33,8 @@ pub trait CutOutput: Send {
 pub struct Restored {
     /// Of the shards that had the keys which are this one's now.
     pub files: Vec<StateFile>,
+    /// Whose state in the files each stage takes over; none: each its own.
+    pub stages: Option<Vec<usize>>,
     /// The only file is that of a shard with the very same keys.
     pub same_keys: bool,
     /// This shard also takes over what was counted.
@@ -66,16 +68,17 @@ pub(super) fn save(operators: &mut Operators) -> Result<StateWriter> {
 /// # Errors
 /// As [`WindowOperator::archive`] and [`WindowOperator::take_over`].
 pub(super) fn restore(operators: &mut Operators, restored: Restored, program: &Program, shard: usize) -> Result<()> {
-    let Restored { files, same_keys, counts } = restored;
+    let Restored { files, stages, same_keys, counts } = restored;
+    let stage_in_file = |stage: usize| stages.as_ref().map_or(stage, |stages| stages[stage]);
     let wanted = |tag: Tag| program.groups.owner_of(u64::from(tag) << 32) as usize == shard;
     for file in files {
         let mut reader = file.into_reader();
         for (stage, mine) in operators.iter_mut().enumerate() {
             if same_keys {
-                mine.archive(&mut reader.stage(stage))?;
+                mine.archive(&mut reader.stage(stage_in_file(stage)))?;
             } else {
                 let mut other = operator(&program.stages[stage].spec, &program.context)?;
-                other.archive(&mut reader.stage(stage))?;
+                other.archive(&mut reader.stage(stage_in_file(stage)))?;
                 mine.take_over(other, &wanted, counts)?;
             }
             reader.end_stage()?;

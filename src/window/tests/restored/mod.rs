@@ -17,7 +17,7 @@ use super::random::{Dice, rows};
 use super::*;
 use crate::key::{KeyGroups, KeyHash};
 use crate::random::Random;
-use crate::snapshot::{CheckpointFolder, Kept, StateFile, StateWriter};
+use crate::snapshot::{CheckpointRoot, Kept, StateFile, StateWriter};
 
 const KEY_GROUPS: u32 = 128;
 const SHARDS_MAX: i64 = 3;
@@ -184,7 +184,7 @@ fn write(operator: &mut dyn WindowOperator, folder: &Path, shard: usize) -> Path
     let mut state = StateWriter::sealing(0);
     operator.archive(&mut state.stage(STAGE)).unwrap();
     let path = folder.join(format!("{shard}.state"));
-    let folder = CheckpointFolder::new(folder, "run").begin(1).unwrap();
+    let folder = CheckpointRoot::new(folder).run("run").begin(1).unwrap();
     let entry = folder.write_state(&state, (shard, 1), &mut Kept::default()).unwrap();
     fs::rename(folder.path().join(entry.name), &path).unwrap();
     path
