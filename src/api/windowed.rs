@@ -25,7 +25,7 @@ use crate::windowing::output::{Collector, OutputTag};
 use crate::windowing::span::Span;
 use crate::windowing::trigger::Trigger;
 use crate::windowing::window::{TimeWindow, Window as _};
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, StateData};
 
 /// Windows of a stream whose function is still to come.
 #[must_use = "a window does nothing before it has a function: aggregate, reduce, fold or process"]
@@ -44,7 +44,7 @@ pub struct WindowedStream<K, T, A, Tr, E = NoEvictor> {
 impl<K, T, A, Tr, E> WindowedStream<K, T, A, Tr, E>
 where
     K: Key,
-    T: Data,
+    T: StateData,
     A: WindowAssigner<T>,
     Tr: Trigger<T, A::Window>,
     E: Evictor<T, A::Window>,
@@ -252,7 +252,7 @@ where
     /// let minutes = TumblingEventTimeWindows::of(Duration::from_secs(60));
     /// keyed.window(minutes).fold(0, |sum: &mut i64, n| *sum += n);
     /// ```
-    pub fn fold<R: Data>(
+    pub fn fold<R: StateData>(
         self,
         initial: R,
         function: impl Fn(&mut R, &T) + Clone + Send + Sync + 'static,

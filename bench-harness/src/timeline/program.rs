@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use transom::api::{Collected, DataStream, KeyedStream, OperatorKind, WindowedStream};
 use transom::error::{Error, Result};
 use transom::windowing::assigner::{
@@ -20,7 +22,7 @@ use transom::windowing::window::{GlobalWindow, TimeWindow, Window};
 use super::script::{EvictorKind, EvictorSpec, Function, Script, TriggerSpec, Value, WindowSpec};
 
 /// An element of a script.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Event {
     pub key: String,
     pub value: i64,
@@ -262,7 +264,7 @@ fn found<W: Window>(key: &str, context: &WindowContext<'_, W>, value: Value) -> 
 #[derive(Debug, Clone, Copy)]
 struct Summary(Function);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Accumulator {
     count: i64,
     sum: i64,
