@@ -39,7 +39,8 @@ const FIVE_MINUTES: Duration = Duration::from_secs(300);
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn logins() -> Vec<Login> {
-    let login = |user: &str, succeeded, second: i64| Login { user: user.to_string(), succeeded, time: TEN + second * 1000 };
+    let login =
+        |user: &str, succeeded, second: i64| Login { user: user.to_string(), succeeded, time: TEN + second * 1000 };
     // Alice mistypes twice, then remembers. Mallory tries every 20 seconds.
     let mut logins = vec![login("alice", false, 41), login("alice", false, 50), login("alice", true, 55)];
     logins.extend((0..12).map(|attempt| login("mallory", false, 190 + 20 * attempt)));

@@ -158,7 +158,8 @@ pub(super) fn keys<'k, K: Key>(
     if archive.is_reading() {
         fits(keys.len() == hashes.len())?;
         if keys.iter().zip(&hashes).any(|(key, &hash)| key_hash(key) != hash) {
-            let message = format!("keys of type {} have other hashes than when the checkpoint was taken", type_name::<K>());
+            let message =
+                format!("keys of type {} have other hashes than when the checkpoint was taken", type_name::<K>());
             return Err(Error::new(ErrorKind::Data, message)
                 .help("their Hash must go by what is written of them, and not by addresses or by random numbers"));
         }

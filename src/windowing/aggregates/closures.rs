@@ -1,7 +1,7 @@
 //! An aggregate function of four closures.
 
-use crate::windowing::{Data, StateData};
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// An aggregate function for which no type of its own is worth while.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! All values of a field.
 
-use crate::windowing::{Data, StateData};
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// A list of all values of a field, as they came.
 ///

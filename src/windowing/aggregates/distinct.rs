@@ -5,9 +5,9 @@ use std::hash::Hash;
 
 use crate::error::Result;
 use crate::sketch::HyperLogLog;
-use crate::windowing::{Data, StateData};
 use crate::windowing::function::AggregateFunction;
 use crate::windowing::hash::key_hash;
+use crate::windowing::{Data, StateData};
 
 /// COUNT(DISTINCT …), exactly. It keeps each different value once: for many of them see [`ApproxCountDistinct`].
 #[derive(Debug, Clone, Copy)]

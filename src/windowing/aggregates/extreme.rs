@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use crate::sketch::order;
-use crate::windowing::{Data, StateData};
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// Which of two values stays: says whether a new one takes the place of the one before it.
 pub trait Rule: Data {

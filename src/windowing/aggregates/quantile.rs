@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::sketch::{DdSketch, FixedHistogram, TDigest, check_quantiles};
-use crate::windowing::{Data, StateData};
 use crate::windowing::aggregates::Number;
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// A sketch that answers quantiles.
 pub trait QuantileSketch: StateData {

@@ -4,8 +4,8 @@ use std::hash::Hash;
 
 use crate::error::Result;
 use crate::sketch::{self, HeavyHitter, SpaceSaving};
-use crate::windowing::{Data, StateData};
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// The `k` elements with the highest scores, highest first; of equal scores the one that came first is higher. For the
 /// lowest, score by [`std::cmp::Reverse`].

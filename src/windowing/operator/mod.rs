@@ -24,11 +24,11 @@ pub mod slice;
 use crate::error::Result;
 use crate::snapshot::Archive;
 use crate::time::{EventTime, Grid, Watermark};
-use crate::windowing::{Data, Taking};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::evictor::Evictor;
 use crate::windowing::output::{OutputTag, Records, SideOutputs};
 use crate::windowing::window::Window;
+use crate::windowing::{Data, Taking};
 
 /// Results that an operator keeps before it hands them on: few enough to stay near the core.
 const RESULTS_KEPT: usize = 4_096;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
 use crate::error::Result;
 use crate::time::EventTime;
-use crate::windowing::state::{decode, encode};
 use crate::windowing::StateData;
+use crate::windowing::state::{decode, encode};
 use crate::windowing::trigger::{Trigger, TriggerContext, TriggerResult};
 use crate::windowing::window::Window;
 

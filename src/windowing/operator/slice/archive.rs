@@ -7,10 +7,10 @@ use crate::windowing::state::{keys, values};
 use crate::windowing::window::Window;
 use crate::windowing::{Data, Key, StateData, Taking};
 
+use super::SliceOperator;
 use super::assembly::Parts;
 use super::column::Column;
 use super::progress::OnGrid;
-use super::SliceOperator;
 
 /// No number: no slice has the key, so that no window to come has it.
 const NONE: u32 = u32::MAX;
@@ -89,8 +89,7 @@ where
         if !archive.is_reading() {
             return Ok(true);
         }
-        let mut parts =
-            Parts { function: &self.firing.function, keys: &mut self.keys, slices: &mut self.slices };
+        let mut parts = Parts { function: &self.firing.function, keys: &mut self.keys, slices: &mut self.slices };
         self.assembly.go_on(position, &mut parts);
         let is_ours = position[0] == self.assembly.position()[0];
         if is_ours {

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::random::Random;
 use crate::time::Grid;
 use crate::windowing::assigner::{
-    BoxedAssigner, CumulatingEventTimeWindows, EventTimeSessionWindows, SlidingEventTimeWindows, TumblingEventTimeWindows,
-    WindowAssigner,
+    BoxedAssigner, CumulatingEventTimeWindows, EventTimeSessionWindows, SlidingEventTimeWindows,
+    TumblingEventTimeWindows, WindowAssigner,
 };
 use crate::windowing::function::{AggregateFunction, PaneInfo, ProcessWindowFunction, WindowContext};
 use crate::windowing::operator::contents::Accumulated;
@@ -233,9 +233,7 @@ type General<A> = GeneralOperator<u32, Element, A, EventTimeTrigger, Accumulated
 fn on(grid: Grid) -> BoxedAssigner<Element, TimeWindow> {
     let (size, offset) = (ms(grid.size), grid.offset);
     match (grid.cumulates, grid.size == grid.slide) {
-        (true, _) => {
-            BoxedAssigner::new(CumulatingEventTimeWindows::of(size, ms(grid.slice)).with_offset_ms(offset))
-        }
+        (true, _) => BoxedAssigner::new(CumulatingEventTimeWindows::of(size, ms(grid.slice)).with_offset_ms(offset)),
         (_, true) => BoxedAssigner::new(TumblingEventTimeWindows::of(size).with_offset_ms(offset)),
         _ => BoxedAssigner::new(SlidingEventTimeWindows::of(size, ms(grid.slide)).with_offset_ms(offset)),
     }
