@@ -44,6 +44,7 @@
 //! [`testing::TestHarness`].
 
 mod branch;
+mod checkpoint;
 mod clock;
 mod context;
 mod environment;
@@ -52,6 +53,7 @@ mod flow;
 mod graph;
 mod job_client;
 mod keyed;
+mod ordered;
 mod pace;
 pub mod prelude;
 mod push;
@@ -71,6 +73,7 @@ mod warnings;
 mod watermarks;
 mod windowed;
 
+pub use crate::job::{Completed, RestoreFrom};
 pub use clock::{Clock, ManualClock};
 pub use environment::StreamExecutionEnvironment;
 pub use explain::{OperatorCard, OperatorKind, SinkCard, SourceCard};

@@ -1,13 +1,13 @@
 //! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
 
-mod checkpoint;
+pub(crate) mod checkpoint;
 pub mod drive;
 mod late;
 mod lines;
-mod output;
+pub(crate) mod output;
 mod overlap;
 mod quarantine;
-mod restore;
+pub(crate) mod restore;
 mod summary;
 mod units;
 mod warnings;
@@ -35,8 +35,8 @@ use crate::shard::{Cut, Place};
 use crate::snapshot::{CheckpointFolder, Counts};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
-use checkpoint::Coordinator;
 pub use checkpoint::{CheckpointsTaken, Completed, Schedule};
+use checkpoint::{Coordinator, Identity};
 use drive::{Course, Events, Listener, NextCut};
 use late::Ledger;
 use output::{OpenSink, Ordered};
@@ -206,11 +206,14 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     let shards = shard_count(plan, options, report);
     let program = Program::new(plan, shards, options.batch_rows.max(1), now_ms())?;
     let checkpoint = origin.checkpoint.as_ref();
-    checkpoint.map_or(Ok(()), |checkpoint| checkpoint.check(&program))?;
+    checkpoint.map_or(Ok(()), |checkpoint| checkpoint.check_script(&program))?;
     let options = &checkpoint.map_or_else(|| options.clone(), |checkpoint| checkpoint.adapt(options));
     let quarantine = plan.config.quarantine.as_ref();
     let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
-    let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
+    let place = checkpoint
+        .map(|checkpoint| checkpoint.place(&mut splits, &mut |text| report.notice(text)))
+        .transpose()?
+        .map(Arc::new);
     let splits = Arc::new(splits);
     let schedule = checkpoint::schedule(&plan.config, &splits, checkpoint, report);
     let files = || splits.iter().map(|entry| entry.split.name());
@@ -252,7 +255,9 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             if let Some(kept) = asides.quarantine.and_then(Quarantine::keep) {
                 report.notice(&kept);
             }
-            Err(folder.iter().fold(error, |error, folder| restore::resumable(error, folder, report)))
+            let goes_on = "--restore latest goes on from there";
+            let mut notice = |text: &str| report.notice(text);
+            Err(folder.iter().fold(error, |error, folder| restore::resumable(error, folder, goes_on, &mut notice)))
         }
     }
 }
@@ -303,7 +308,7 @@ fn commit(sinks: &[OpenSink]) -> Result<()> {
     Ok(())
 }
 
-fn now_ms() -> i64 {
+pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
@@ -382,7 +387,10 @@ fn run_shards(
     let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
     let (ordered, taken) = (Ordered::default(), CheckpointsTaken::default());
-    let coordinator = schedule.map(|schedule| Coordinator::new(running, schedule, (first, base.clone())));
+    let coordinator = schedule.map(|schedule| {
+        let counted = options.checkpoint_blocks.is_some();
+        Coordinator::new(Identity::of(running, base.clone()), sinks.to_vec(), schedule, (first, counted))
+    });
     let mut receiving = Receiving {
         running,
         metrics: &metrics,
@@ -441,7 +449,7 @@ struct Receiving<'a> {
 impl Receiving<'_> {
     fn take_cut(&mut self, shard: usize, cut: Cut, saved: Saved) -> Result<()> {
         let Some(coordinator) = &mut self.coordinator else { return Ok(()) };
-        let completed = coordinator.take(cut, shard, saved)?;
+        let completed = coordinator.take(cut, shard, saved.into())?;
         self.checkpointed(completed)
     }
 

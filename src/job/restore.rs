@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::RunOptions;
 use super::checkpoint::fingerprints;
 use super::output::OpenSink;
-use super::{Report, RunOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::sequence::{Origin, Position, SplitPosition};
 use crate::format::local_path;
@@ -32,6 +32,47 @@ pub enum Resume {
     From(Box<Checkpoint>),
     /// Behind this statement, the last that has ended well.
     Behind(u64),
+}
+
+/// A split, as a job that goes on knows it.
+pub(crate) trait Replayed {
+    fn branch(&self) -> usize;
+    fn name(&self) -> &str;
+    fn bytes(&self) -> u64;
+    /// As [`Split::pass_over`](crate::source::Split::pass_over).
+    fn pass_over(&self, blocks: usize) -> Result<()>;
+}
+
+impl Replayed for SplitEntry {
+    fn branch(&self) -> usize {
+        self.branch
+    }
+    fn name(&self) -> &str {
+        self.split.name()
+    }
+    fn bytes(&self) -> u64 {
+        self.split.bytes()
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.split.pass_over(blocks)
+    }
+}
+
+/// How a job is spoken of to those who wrote it.
+pub(crate) struct Words {
+    pub job: &'static str,
+    /// What to do where the job has changed.
+    pub as_it_was: &'static str,
+    /// How to have so many key groups.
+    pub key_groups: fn(u32) -> String,
+}
+
+impl Words {
+    const SCRIPT: Words = Words {
+        job: "script",
+        as_it_was: "restore it with the script as it was, or run this one from its beginning, without --restore",
+        key_groups: |groups| format!("SET 'pipeline.max-parallelism' = '{groups}'"),
+    };
 }
 
 impl Checkpoint {
@@ -99,31 +140,43 @@ impl Checkpoint {
     }
 
     /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.
-    pub(super) fn run(&self) -> Option<CheckpointFolder> {
+    pub(crate) fn run(&self) -> Option<CheckpointFolder> {
         self.claimed.then(|| CheckpointFolder::around(&self.folder))
     }
 
-    /// The state must be that of the program's stages and sinks.
+    /// The state must be that of the script's stages and sinks.
     ///
     /// # Errors
     /// Usage, with the first difference.
-    pub(super) fn check(&self, program: &Program) -> Result<()> {
+    pub(super) fn check_script(&self, program: &Program) -> Result<()> {
         let (stages, sinks) = fingerprints(program);
+        self.check((&stages, &sinks), program.groups.groups, &Words::SCRIPT)
+    }
+
+    /// The state must be that of these stages and sinks.
+    ///
+    /// # Errors
+    /// Usage, with the first difference.
+    pub(crate) fn check(
+        &self,
+        (stages, sinks): (&[Fingerprint], &[Fingerprint]),
+        groups: u32,
+        words: &Words,
+    ) -> Result<()> {
         let stage = |state: &crate::snapshot::StageState| state.fingerprint.clone();
         let sink = |sink: &crate::snapshot::NamedSink| sink.fingerprint.clone();
         let (had_stages, had_sinks): (Vec<_>, Vec<_>) =
             (self.manifest.stages.iter().map(stage).collect(), self.manifest.sinks.iter().map(sink).collect());
-        let changed = difference("operator", &had_stages, &stages).or_else(|| difference("sink", &had_sinks, &sinks));
+        let changed = difference("operator", &had_stages, stages).or_else(|| difference("sink", &had_sinks, sinks));
         if let Some(changed) = changed {
-            return Err(Error::usage(format!("{} is of another script: {changed}", self.folder.display()))
-                .help("restore it with the script as it was, or run this one from its beginning, without --restore"));
+            return Err(Error::usage(format!("{} is of another {}: {changed}", self.folder.display(), words.job))
+                .help(words.as_it_was));
         }
-        let groups = program.groups.groups;
         if self.manifest.key_groups != groups {
             let message =
                 format!("{} has {} key groups, the job has {groups}", self.folder.display(), self.manifest.key_groups);
             let had = self.manifest.key_groups;
-            return Err(Error::usage(message).help(format!("SET 'pipeline.max-parallelism' = '{had}'")));
+            return Err(Error::usage(message).help((words.key_groups)(had)));
         }
         Ok(())
     }
@@ -132,31 +185,27 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Data, with the file that has gone or changed.
-    pub(super) fn place(&self, splits: &mut Vec<SplitEntry>, report: &mut dyn Report) -> Result<Place> {
-        let known = |entry: &SplitEntry| {
-            let ours = |split: &&SplitState| split.branch as usize == entry.branch && split.name == entry.split.name();
-            self.manifest.splits.iter().find(ours)
-        };
+    pub(crate) fn place<S: Replayed>(&self, splits: &mut Vec<S>, notice: &mut dyn FnMut(&str)) -> Result<Place> {
+        let is = |entry: &S, split: &SplitState| split.branch as usize == entry.branch() && split.name == entry.name();
+        let known = |entry: &S| self.manifest.splits.iter().find(|split| is(entry, split));
         for entry in splits.iter().filter(|entry| known(entry).is_none()) {
-            report.notice(&format!(
+            notice(&format!(
                 "{} came after the checkpoint was taken; it is not read by a job that goes on from there",
-                entry.split.name()
+                entry.name()
             ));
         }
         splits.retain(|entry| known(entry).is_some());
-        if let Some(gone) = self.manifest.splits.iter().find(|split| {
-            !splits.iter().any(|entry| entry.branch == split.branch as usize && entry.split.name() == split.name)
-        }) {
+        if let Some(gone) = self.manifest.splits.iter().find(|split| !splits.iter().any(|entry| is(entry, split))) {
             return Err(changed(gone, "is not there any more"));
         }
         let mut position = Position::default();
         for entry in splits.iter() {
             let Some(split) = known(entry) else { continue };
-            if entry.split.bytes() != split.bytes {
-                let how = format!("has {} bytes, and had {} at the checkpoint", entry.split.bytes(), split.bytes);
+            if entry.bytes() != split.bytes {
+                let how = format!("has {} bytes, and had {} at the checkpoint", entry.bytes(), split.bytes);
                 return Err(changed(split, &how));
             }
-            entry.split.pass_over(split.next_block as usize)?;
+            entry.pass_over(split.next_block as usize)?;
             position.splits.push(SplitPosition {
                 next_block: split.next_block as usize,
                 state: split.state,
@@ -178,7 +227,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// As [`Checkpoint::at`].
-    pub(super) fn state(&self, shards: usize) -> Result<Vec<Restored>> {
+    pub(crate) fn state(&self, shards: usize) -> Result<Vec<Restored>> {
         let had = self.manifest.shards as usize;
         if had == shards {
             let files = self.manifest.open_state(&self.folder)?;
@@ -210,7 +259,7 @@ impl Checkpoint {
     }
 
     /// The options of a run that goes on from here.
-    pub(super) fn adapt(&self, options: &RunOptions) -> RunOptions {
+    pub(crate) fn adapt(&self, options: &RunOptions) -> RunOptions {
         RunOptions { block_bytes: self.manifest.block_bytes as usize, ..options.clone() }
     }
 }
@@ -221,15 +270,14 @@ fn is_live(folder: &Path) -> Error {
 }
 
 /// Says, of a job that has ended with an error, that it can go on from a checkpoint, if it can.
-pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dyn Report) -> Error {
+pub(crate) fn resumable(error: Error, folder: &CheckpointFolder, goes_on: &str, notice: &mut dyn FnMut(&str)) -> Error {
     let found = CheckpointFolder::all(folder.path()).unwrap_or_default();
     let Some((newest, _)) = found.first() else { return error };
     let kept = format!("what {} covers was kept", newest.display());
     if error.kind() == ErrorKind::Cancelled {
-        return Error::new(ErrorKind::Cancelled, format!("interrupted; {kept}"))
-            .help("--restore latest goes on from there");
+        return Error::new(ErrorKind::Cancelled, format!("interrupted; {kept}")).help(goes_on);
     }
-    report.notice(&format!("{kept}; --restore latest goes on from there"));
+    notice(&format!("{kept}; {goes_on}"));
     error
 }
 

@@ -16,7 +16,7 @@ pub mod hash;
 pub mod operator;
 pub mod output;
 pub(crate) mod span;
-mod state;
+pub(crate) mod state;
 pub mod trigger;
 pub mod window;
 

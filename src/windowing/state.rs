@@ -168,7 +168,7 @@ pub(super) fn keys<'k, K: Key>(
 }
 
 /// Counters: those that were written are added where they are wanted.
-pub(super) fn counters<const N: usize>(
+pub(crate) fn counters<const N: usize>(
     archive: &mut Archive<'_>,
     taking: &Taking<'_>,
     counters: [&mut u64; N],
