@@ -1,6 +1,6 @@
 //! The operators for slices and sessions against the general one, and all against a slow machine.
 
-mod restored;
+pub mod restored;
 mod timeline;
 mod twin;
 
