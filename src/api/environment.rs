@@ -31,13 +31,16 @@ use crate::windowing::Data;
 #[derive(Clone, Default)]
 pub struct StreamExecutionEnvironment(Rc<RefCell<Building>>);
 
+/// Told of a checkpoint.
+type TakeCheckpoint = dyn Fn(&Completed) -> Result<()>;
+
 struct Building {
     graph: Graph,
     settings: Settings,
     origins: usize,
     on_warning: Rc<dyn Fn(&str)>,
     on_progress: Rc<dyn Fn(&JobProgress)>,
-    on_checkpoint: Rc<dyn Fn(&Completed) -> Result<()>>,
+    on_checkpoint: Rc<TakeCheckpoint>,
 }
 
 impl Default for Building {

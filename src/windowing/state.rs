@@ -188,3 +188,87 @@ pub(super) fn times<const N: usize>(archive: &mut Archive<'_>, times: [&mut Even
     times.into_iter().zip(read).for_each(|(time, read)| *time = (*time).max(read));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hash::{Hash, Hasher};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::snapshot::{StateFile, StateReader, StateWriter};
+
+    /// What `write` names, ready to be read.
+    fn written(write: impl FnOnce(&mut Archive<'_>) -> Result<()>) -> StateReader {
+        let (folder, mut state) = (tempfile::tempdir().unwrap(), StateWriter::default());
+        write(&mut state.stage(0)).unwrap();
+        let path = folder.path().join("state");
+        state.write(1, (0, 1), &mut std::fs::File::create(&path).unwrap()).unwrap();
+        StateFile::open(&path).unwrap().into_reader()
+    }
+
+    fn back<T: StateData>(given: &[T]) -> Vec<T> {
+        let mut reader = written(|archive| values(archive, given.iter()).map(drop));
+        let read = values(&mut reader.stage(0), std::iter::empty()).unwrap();
+        reader.end_stage().unwrap();
+        read
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    enum Thing {
+        Nothing,
+        Named { name: String, size: Option<f64> },
+        Many(Vec<(i64, Thing)>),
+    }
+
+    #[test]
+    fn values_of_any_type_come_back() {
+        let named = Thing::Named { name: String::from("Müller"), size: Some(-0.0) };
+        let things = [Thing::Nothing, Thing::Many(vec![(i64::MIN, named.clone()), (7, Thing::Nothing)]), named];
+        assert_eq!(back(&things), things);
+        assert_eq!(back(&[(), (), ()]).len(), 3);
+        assert_eq!(back(&[u128::MAX, 0]), [u128::MAX, 0]);
+        assert_eq!(back(&[f64::NAN.to_bits(), 5]), [f64::NAN.to_bits(), 5]);
+        assert!(back::<Thing>(&[]).is_empty() && back::<i64>(&[]).is_empty());
+    }
+
+    #[test]
+    fn numbers_are_the_cells_that_they_are() {
+        let mut reader = written(|archive| values(archive, [1.5_f64, -2.5].iter()).map(drop));
+        let mut cells: Vec<f64> = Vec::new();
+        reader.stage(0).cells(&mut cells).unwrap();
+        assert_eq!(cells, [1.5, -2.5]);
+    }
+
+    #[test]
+    fn values_of_another_type_are_refused_by_name() {
+        let texts = [String::from("a longer text"), String::from("b")];
+        let mut reader = written(|archive| values(archive, texts.iter()).map(drop));
+        let error = values::<(u64, bool)>(&mut reader.stage(0), std::iter::empty()).unwrap_err();
+        assert!(error.message().starts_with("a (u64, bool) cannot be read from the checkpoint"), "{error}");
+    }
+
+    /// A key that hashes otherwise each time.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    struct Fickle(u64);
+
+    impl Hash for Fickle {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            static TIMES: AtomicU64 = AtomicU64::new(0);
+            TIMES.fetch_add(1, Ordering::Relaxed).hash(state);
+        }
+    }
+
+    #[test]
+    fn keys_that_hash_otherwise_than_before_are_refused() {
+        let given = [Fickle(1), Fickle(2)];
+        let hashed = || given.iter().map(|key| (key_hash(key), key));
+        let mut reader = written(|archive| keys(archive, hashed().collect::<Vec<_>>().into_iter()).map(drop));
+        let error = keys::<Fickle>(&mut reader.stage(0), std::iter::empty()).unwrap_err();
+        assert!(error.message().contains("have other hashes than when the checkpoint was taken"), "{error}");
+        let given = [3_i64, -4].map(|key| (key_hash(&key), key));
+        let mut reader = written(|archive| keys(archive, given.iter().map(|(hash, key)| (*hash, key))).map(drop));
+        assert_eq!(keys(&mut reader.stage(0), std::iter::empty()).unwrap(), given);
+    }
+}

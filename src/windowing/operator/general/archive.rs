@@ -36,6 +36,13 @@ struct Stored<K, W, S, R> {
     clock_timers: Lists<EventTime>,
 }
 
+type StoredOf<K, T, A, R, C> = Stored<
+    K,
+    <A as WindowAssigner<T>>::Window,
+    <C as Contents<K, T, <A as WindowAssigner<T>>::Window>>::State,
+    <R as Trigger<T, <A as WindowAssigner<T>>::Window>>::State,
+>;
+
 impl<K, T, A, R, C> GeneralOperator<K, T, A, R, C>
 where
     K: Key,
@@ -53,7 +60,7 @@ where
     }
 
     /// Keys without windows are left out: they are only kept because they often come back.
-    fn archive_panes(&self, archive: &mut Archive<'_>) -> Result<Stored<K, A::Window, C::State, R::State>> {
+    fn archive_panes(&self, archive: &mut Archive<'_>) -> Result<StoredOf<K, T, A, R, C>> {
         let used = self.keys.iter().filter(|(slot, ..)| !archive.is_reading() && self.panes.has_any(*slot));
         let slots: Vec<u32> = used.map(|(slot, ..)| slot).collect();
         let keys_of = slots.iter().filter_map(|&slot| Some((self.keys.hash(slot), self.keys.key(slot)?)));
@@ -73,7 +80,7 @@ where
         Ok(Stored { keys, counts, windows, triggers, fired, contents, event_timers, clock_timers })
     }
 
-    fn put_back(&mut self, stored: Stored<K, A::Window, C::State, R::State>, taking: &Taking<'_>) -> Result<()> {
+    fn put_back(&mut self, stored: StoredOf<K, T, A, R, C>, taking: &Taking<'_>) -> Result<()> {
         let Stored { keys, counts, windows, triggers, fired, contents, event_timers, clock_timers } = stored;
         let all: usize = counts.iter().map(|&count| count as usize).sum();
         let lengths = [windows.len(), triggers.len(), fired.len(), event_timers.len(), clock_timers.len()];
