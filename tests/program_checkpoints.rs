@@ -232,3 +232,81 @@ fn a_program_whose_source_cannot_be_read_again_takes_no_checkpoints_and_says_so(
     assert!(notices.iter().any(|notice| notice.starts_with("no checkpoints are taken: ")), "{notices:?}");
     assert!(!has_checkpoint(storage.path()));
 }
+
+/// Two sources, one far behind the other, into windows by key; results into a file.
+fn two_sources(environment: &StreamExecutionEnvironment, folder: &Path) {
+    let source = |keys: std::ops::Range<i64>, delay: i64| {
+        let rows: Vec<(i64, i64)> = (0..60).map(|n| (keys.start + n % 4, n * 400 - (n % 5) * 300 - delay)).collect();
+        let times = WatermarkStrategy::for_bounded_out_of_orderness(Duration::from_millis(700))
+            .with_timestamp_assigner(|row: &(i64, i64)| row.1);
+        environment.from_collection(rows).assign_timestamps_and_watermarks(times)
+    };
+    let counts = source(0..4, 0)
+        .union(&[&source(2..6, 6_000)])
+        .key_by(|row| row.0)
+        .window(TumblingEventTimeWindows::of(Duration::from_secs(2)))
+        .aggregate(Count);
+    counts.sink_to(table(folder, "counts.txt", |one: WindowResult<i64, TimeWindow, u64>, row| {
+        row.set(0, format!("{one:?}").as_str())
+    }));
+}
+
+#[test]
+fn several_sources_keep_their_places_and_the_lowest_watermark_on_any_number_of_shards() {
+    let file = |folder: &Path| std::fs::read_to_string(folder.join("counts.txt")).expect("the counts");
+    let undisturbed = tempfile::tempdir().expect("a folder");
+    let plain = StreamExecutionEnvironment::new();
+    plain.set_run_options(RunOptions { shards: 2, batch_rows: 10, ..RunOptions::default() });
+    two_sources(&plain, undisturbed.path());
+    plain.execute().expect("it runs");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    for (run, shards) in [2, 3, 1, 7].into_iter().cycle().enumerate() {
+        assert!(run < 20, "each run comes a block further");
+        let (environment, _) = environment(&folder.path().join("checkpoints"), shards);
+        if run > 0 {
+            environment.restore(RestoreFrom::Latest);
+        }
+        environment.on_checkpoint(|_| Err(Error::data("stopped")));
+        two_sources(&environment, folder.path());
+        match environment.execute() {
+            Err(error) => assert_eq!(error.message(), "stopped"),
+            Ok(result) => {
+                assert_eq!(result.records_read, 120);
+                break;
+            }
+        }
+    }
+    assert_eq!(file(folder.path()), file(undisturbed.path()));
+}
+
+/// FLINK-24501: what has fired before the restore must not fire again, and counts in the windows to come.
+#[test]
+fn windows_that_have_fired_before_a_restore_do_not_fire_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("state");
+    let program = || {
+        let mut counts = None;
+        let harness = transom::api::testing::TestHarness::new(|times| {
+            let all =
+                times.window_all(CumulatingEventTimeWindows::of(Duration::from_secs(30), Duration::from_secs(10)));
+            counts = Some(all.aggregate(Count).map(|one| (one.window.start, one.window.end, one.value)).collect());
+        });
+        (harness.expect("a program"), counts.expect("its counts"))
+    };
+    let (mut harness, before) = program();
+    for time in [1_000, 12_000] {
+        harness.process_element(time, time).expect("an element");
+        harness.process_watermark(time).expect("a watermark");
+    }
+    assert_eq!(before.take(), [(0, 10_000, 1)]);
+    harness.snapshot(&state).expect("a snapshot");
+    let (mut harness, after) = program();
+    harness.initialize_state(&state).expect("its state");
+    for time in [5_000, 25_000] {
+        harness.process_element(time, time).expect("an element");
+        harness.process_watermark(time).expect("a watermark");
+    }
+    harness.end_input().expect("an end");
+    assert_eq!(after.take(), [(0, 20_000, 3), (0, 30_000, 4)]);
+}
