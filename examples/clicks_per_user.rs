@@ -20,12 +20,13 @@
 //! ```
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Click {
-    user: &'static str,
-    page: &'static str,
+    user: String,
+    page: String,
     /// Milliseconds since 1970.
     time: i64,
 }
@@ -49,7 +50,9 @@ fn clicks() -> Vec<Click> {
         ("ada", "/pay", 97),
         ("ada", "/", 130),
     ];
-    rows.into_iter().map(|(user, page, second)| Click { user, page, time: TEN + second * 1000 }).collect()
+    rows.into_iter()
+        .map(|(user, page, second)| Click { user: user.to_string(), page: page.to_string(), time: TEN + second * 1000 })
+        .collect()
 }
 
 fn main() -> Result<()> {
@@ -61,7 +64,7 @@ fn main() -> Result<()> {
     let counts = environment
         .from_collection(clicks())
         .assign_timestamps_and_watermarks(watermarks)
-        .key_by(|click| click.user)
+        .key_by(|click| click.user.clone())
         .window(TumblingEventTimeWindows::of(Duration::from_secs(60)))
         .side_output_late_data(&late)
         .aggregate(Count);

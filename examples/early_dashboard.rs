@@ -24,11 +24,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Sale {
-    shop: &'static str,
+    shop: String,
     cents: i64,
     /// Milliseconds since 1970.
     time: i64,
@@ -39,7 +40,7 @@ const TEN: i64 = 1_772_445_600_000;
 
 /// Two sales a second for 80 seconds, then one of 10:00:50 that was held up, and one more.
 fn sales() -> Vec<Sale> {
-    let sale = |ms: i64| Sale { shop: "Bergen", cents: 199 + ms / 500 % 7 * 100, time: TEN + ms };
+    let sale = |ms: i64| Sale { shop: "Bergen".to_string(), cents: 199 + ms / 500 % 7 * 100, time: TEN + ms };
     let mut sales: Vec<Sale> = (0..160).map(|number| sale(number * 500)).collect();
     sales.push(sale(50_250));
     sales.push(sale(80_000));
@@ -52,7 +53,7 @@ fn main() -> Result<()> {
     let totals = environment
         .from_collection(sales())
         .assign_timestamps_and_watermarks(watermarks)
-        .key_by(|sale| sale.shop)
+        .key_by(|sale| sale.shop.clone())
         .window(TumblingEventTimeWindows::of(Duration::from_secs(60)))
         .trigger(EarlyCountTrigger::of(50))
         .allowed_lateness(Duration::from_secs(30))
@@ -67,7 +68,7 @@ fn main() -> Result<()> {
         let pane = format!("{} {:?}", total.pane.index, total.pane.timing);
         let (shop, start) = total.upsert_key();
         println!("{:<8}  {shop:<6}  {sales:>5}  {:>7.2}  {pane}", clock(start), cents as f64 / 100.0);
-        dashboard.insert((start, *shop), total.value);
+        dashboard.insert((start, shop.clone()), total.value);
     }
     println!("\n{:<8}  {:<6}  {:>5}  {:>7}", "minute", "shop", "sales", "total");
     for ((start, shop), (sales, cents)) in dashboard {

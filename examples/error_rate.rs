@@ -17,11 +17,12 @@
 //! ```
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Request {
-    service: &'static str,
+    service: String,
     status: u16,
     /// Milliseconds since 1970.
     time: i64,
@@ -90,7 +91,7 @@ fn requests() -> impl Iterator<Item = Request> + Send {
         let (service, second) = (if number % 2 == 0 { "cart" } else { "search" }, number / 4);
         let failing = service == "cart" && (70..80).contains(&second);
         let status = if failing || number % 97 == 0 { 503 } else { 200 };
-        Request { service, status, time: TEN + number * 250 }
+        Request { service: service.to_string(), status, time: TEN + number * 250 }
     })
 }
 
@@ -101,7 +102,7 @@ fn main() -> Result<()> {
     let rates = environment
         .from_collection(requests())
         .assign_timestamps_and_watermarks(watermarks)
-        .key_by(|request| request.service)
+        .key_by(|request| request.service.clone())
         .window(TumblingEventTimeWindows::of(Duration::from_secs(60)))
         .trigger(ErrorsTrigger(5))
         .aggregate(ErrorRate::of(Request::is_error))

@@ -22,11 +22,12 @@
 //! ```
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Login {
-    user: &'static str,
+    user: String,
     succeeded: bool,
     /// Milliseconds since 1970.
     time: i64,
@@ -38,7 +39,8 @@ const FIVE_MINUTES: Duration = Duration::from_secs(300);
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn logins() -> Vec<Login> {
-    let login = |user, succeeded, second: i64| Login { user, succeeded, time: TEN + second * 1000 };
+    let login =
+        |user: &str, succeeded, second: i64| Login { user: user.to_string(), succeeded, time: TEN + second * 1000 };
     // Alice mistypes twice, then remembers. Mallory tries every 20 seconds.
     let mut logins = vec![login("alice", false, 41), login("alice", false, 50), login("alice", true, 55)];
     logins.extend((0..12).map(|attempt| login("mallory", false, 190 + 20 * attempt)));
@@ -46,7 +48,7 @@ fn logins() -> Vec<Login> {
     logins
 }
 
-type Counts = Collected<WindowResult<&'static str, TimeWindow, u64>>;
+type Counts = Collected<WindowResult<String, TimeWindow, u64>>;
 
 fn main() -> Result<()> {
     let environment = StreamExecutionEnvironment::new();
@@ -55,7 +57,7 @@ fn main() -> Result<()> {
         .from_collection(logins())
         .assign_timestamps_and_watermarks(watermarks)
         .filter(|login| !login.succeeded)
-        .key_by(|login| login.user);
+        .key_by(|login| login.user.clone());
 
     let tumbling = failed.window(TumblingEventTimeWindows::of(FIVE_MINUTES)).aggregate(Count).collect();
     let sliding = failed

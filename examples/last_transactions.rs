@@ -17,18 +17,19 @@
 //! NO-2      1 to  5        22.50    30.00
 //! ```
 
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Transaction {
-    account: &'static str,
+    account: String,
     number: u32,
     cents: i64,
 }
 
 #[derive(Debug, Clone)]
 struct Look {
-    account: &'static str,
+    account: String,
     first: u32,
     last: u32,
     mean_cents: i64,
@@ -37,9 +38,9 @@ struct Look {
 
 /// Twenty of one account, seven of another: the last two of these wait for three more, which never come.
 fn transactions() -> Vec<Transaction> {
-    let of = |account, number: u32| {
+    let of = |account: &str, number: u32| {
         let cents = if number == 13 { 95_000 } else { 1_000 + i64::from(number * 7 % 10) * 250 };
-        Transaction { account, number, cents }
+        Transaction { account: account.to_string(), number, cents }
     };
     let mut transactions: Vec<Transaction> = (1..=20).map(|number| of("DE-1", number)).collect();
     transactions.extend((1..=7).map(|number| of("NO-2", number)));
@@ -50,7 +51,7 @@ fn main() -> Result<()> {
     let environment = StreamExecutionEnvironment::new();
     let looks = environment
         .from_collection(transactions())
-        .key_by(|transaction| transaction.account)
+        .key_by(|transaction| transaction.account.clone())
         .window(GlobalWindows::create())
         .trigger(CountTrigger::of(5))
         .evictor(CountEvictor::of(10))
@@ -58,7 +59,7 @@ fn main() -> Result<()> {
             let cents = transactions.iter().map(|transaction| transaction.cents);
             if let ([first, ..], [.., last]) = (transactions, transactions) {
                 out.collect(Look {
-                    account,
+                    account: account.clone(),
                     first: first.number,
                     last: last.number,
                     mean_cents: cents.clone().sum::<i64>() / transactions.len() as i64,

@@ -16,11 +16,12 @@
 //! ```
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Request {
-    service: &'static str,
+    service: String,
     millis: f64,
     /// Milliseconds since 1970.
     time: i64,
@@ -38,7 +39,11 @@ fn requests() -> impl Iterator<Item = Request> + Send {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let share = (random >> 33) as f64 / (1u64 << 31) as f64;
         let slowness = 1.0 + number as f64 / 3600.0;
-        Request { service: "search", millis: slowness * 6.0 / (1.005 - share).sqrt(), time: TEN + number * 50 }
+        Request {
+            service: "search".to_string(),
+            millis: slowness * 6.0 / (1.005 - share).sqrt(),
+            time: TEN + number * 50,
+        }
     })
 }
 
@@ -49,7 +54,7 @@ fn main() -> Result<()> {
     let services = environment
         .from_collection(requests())
         .assign_timestamps_and_watermarks(watermarks)
-        .key_by(|request| request.service);
+        .key_by(|request| request.service.clone());
     let minute = TumblingEventTimeWindows::of(Duration::from_secs(60));
 
     let by_histogram = services

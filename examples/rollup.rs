@@ -24,12 +24,13 @@
 //! ```
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Request {
-    service: &'static str,
-    region: &'static str,
+    service: String,
+    region: String,
     bytes: u64,
     millis: i64,
     /// Milliseconds since 1970.
@@ -42,8 +43,8 @@ const TEN: i64 = 1_772_445_600_000;
 /// 600 requests in two minutes.
 fn requests() -> impl Iterator<Item = Request> + Send {
     (0..600i64).map(|number| Request {
-        service: if number % 3 == 0 { "cart" } else { "search" },
-        region: if number % 4 < 3 { "eu" } else { "us" },
+        service: if number % 3 == 0 { "cart" } else { "search" }.to_string(),
+        region: if number % 4 < 3 { "eu" } else { "us" }.to_string(),
         bytes: 500 + (number as u64 * 37) % 1000,
         millis: 10 + (number * number) % 90,
         time: TEN + number * 200,
@@ -58,7 +59,7 @@ fn main() -> Result<()> {
     let minutes = environment
         .from_collection(requests())
         .assign_timestamps_and_watermarks(watermarks)
-        .key_by(|request| (request.service, request.region))
+        .key_by(|request| (request.service.clone(), request.region.clone()))
         .window(TumblingEventTimeWindows::of(Duration::from_secs(60)))
         .aggregate((
             Count,
@@ -67,7 +68,7 @@ fn main() -> Result<()> {
             Max::of(|request: &Request| request.millis),
         ));
     let hours = minutes
-        .key_by(|minute| minute.key.0)
+        .key_by(|minute| minute.key.0.clone())
         .window(TumblingEventTimeWindows::of(Duration::from_secs(3600)))
         .aggregate((Sum::of(|minute: &Minute| minute.value.0), Sum::of(|minute: &Minute| minute.value.1)))
         .collect();
@@ -92,7 +93,7 @@ fn main() -> Result<()> {
 }
 
 /// What comes of a minute.
-type Minute = WindowResult<(&'static str, &'static str), TimeWindow, (u64, u64, Option<f64>, Option<i64>)>;
+type Minute = WindowResult<(String, String), TimeWindow, (u64, u64, Option<f64>, Option<i64>)>;
 
 /// Milliseconds since 1970 as a time of day in UTC.
 fn clock(ms: i64) -> String {

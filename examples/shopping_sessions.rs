@@ -15,25 +15,26 @@
 //! ```
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 enum Action {
     View,
     AddToCart { cents: i64 },
     Pay,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Event {
-    visitor: &'static str,
+    visitor: String,
     action: Action,
     /// Milliseconds since 1970.
     time: i64,
 }
 
 /// What a visit comes to.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Visit {
     actions: u64,
     cart_cents: i64,
@@ -88,7 +89,9 @@ fn events() -> Vec<Event> {
         ("ben", 125, Action::AddToCart { cents: 800 }),
         ("ben", 130, Action::Pay),
     ];
-    rows.into_iter().map(|(visitor, minute, action)| Event { visitor, action, time: TEN + minute * MINUTE }).collect()
+    rows.into_iter()
+        .map(|(visitor, minute, action)| Event { visitor: visitor.to_string(), action, time: TEN + minute * MINUTE })
+        .collect()
 }
 
 fn main() -> Result<()> {
@@ -98,7 +101,7 @@ fn main() -> Result<()> {
     let visits = environment
         .from_collection(events())
         .assign_timestamps_and_watermarks(watermarks)
-        .key_by(|event| event.visitor)
+        .key_by(|event| event.visitor.clone())
         .window(EventTimeSessionWindows::with_gap(Duration::from_secs(30 * 60)))
         .aggregate(Visits)
         .collect();

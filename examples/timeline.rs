@@ -31,19 +31,20 @@
 //! end of input          the end  [60.000, 120.000) sum 2740 (OnTime, pane 0)
 //! ```
 
+use serde::{Deserialize, Serialize};
 use transom::api::prelude::*;
 use transom::api::testing::TestHarness;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Element {
-    key: &'static str,
+    key: char,
     value: i64,
 }
 
 /// How far elements may be out of order, in milliseconds.
 const OUT_OF_ORDERNESS: i64 = 5_000;
 
-type Sums = Collected<WindowResult<&'static str, TimeWindow, i64>>;
+type Sums = Collected<WindowResult<char, TimeWindow, i64>>;
 
 /// The program: sums per key and minute, thirty seconds of patience, and a side output for what is later still.
 fn program(elements: DataStream<Element>, sums: &mut Option<Sums>, late: &mut Option<Collected<Element>>) {
@@ -79,7 +80,7 @@ fn main() -> Result<()> {
         (10_000, 1024),
         (94_000, 2048),
     ] {
-        harness.process_element(Element { key: "A", value }, time)?;
+        harness.process_element(Element { key: 'A', value }, time)?;
         show(&format!("{} value {value}", clock(time)), "", &sums, &late);
         // What WatermarkStrategy::for_bounded_out_of_orderness does behind every element.
         if time > highest {

@@ -4,14 +4,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use transom::api::prelude::*;
 use transom::windowing::contract::{Step, check_aggregate, check_assigner, check_evictor, check_trigger};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Reading {
-    meter: &'static str,
+    meter: char,
     value: i64,
     time: i64,
 }
@@ -140,7 +142,7 @@ const START: i64 = 1_706_572_800_000;
 /// Two meters, three readings a day, over the end of January to the begin of April of a leap year.
 fn readings() -> Vec<Reading> {
     (0..200i64)
-        .map(|n| Reading { meter: ["a", "b"][n as usize % 2], value: n * n % 53 - 3, time: START + n * DAY / 3 })
+        .map(|n| Reading { meter: ['a', 'b'][n as usize % 2], value: n * n % 53 - 3, time: START + n * DAY / 3 })
         .collect()
 }
 
@@ -165,7 +167,7 @@ fn parts_of_ones_own_keep_the_contracts() {
 }
 
 /// Meter, window, pane and spread of all firings.
-fn months(shards: usize) -> Vec<WindowResult<&'static str, TimeWindow, i64>> {
+fn months(shards: usize) -> Vec<WindowResult<char, TimeWindow, i64>> {
     let environment = StreamExecutionEnvironment::new();
     environment.set_parallelism(shards).on_warning(|_| {});
     let results = environment
@@ -202,7 +204,7 @@ fn parts_of_ones_own_work_together_on_any_number_of_shards() {
 }
 
 /// A window that is no stretch of time: values of ten in a row.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 struct Band(i64);
 
 impl Window for Band {
@@ -249,7 +251,7 @@ fn windows_may_be_of_a_type_of_ones_own() {
     environment.execute().unwrap();
     let counts = counts.take();
     // Each band of each meter fires once for each ten of its readings, with all there are so far.
-    for meter in ["a", "b"] {
+    for meter in ['a', 'b'] {
         for band in -1..6 {
             let inside = |r: &&Reading| r.meter == meter && r.value.div_euclid(10) == band;
             let tens = readings().iter().filter(inside).count() as u64 / 10;
@@ -264,7 +266,7 @@ fn windows_may_be_of_a_type_of_ones_own() {
 #[test]
 fn an_error_of_an_assigner_of_ones_own_ends_the_job() {
     let environment = StreamExecutionEnvironment::new();
-    let far = Reading { meter: "a", value: 1, time: i64::MAX / 2 };
+    let far = Reading { meter: 'a', value: 1, time: i64::MAX / 2 };
     let stream = environment.from_collection([far]).assign_timestamps_and_watermarks(timed());
     let line = line!() + 1;
     stream.key_by(|reading| reading.meter).window(CalendarMonths).aggregate(Count).collect();
@@ -349,7 +351,7 @@ fn assert_warns(environment: &StreamExecutionEnvironment, warnings: &RefCell<Vec
     assert!(lines[2].starts_with("  help: "), "{warning}");
 }
 
-fn keyed(environment: &StreamExecutionEnvironment) -> KeyedStream<&'static str, Reading> {
+fn keyed(environment: &StreamExecutionEnvironment) -> KeyedStream<char, Reading> {
     environment.from_collection(readings()).assign_timestamps_and_watermarks(timed()).key_by(|reading| reading.meter)
 }
 

@@ -79,7 +79,8 @@ struct ConformanceArgs {
     /// Judge also the cases that a folder's later.txt names; without this they count as skipped, or fail if they pass
     #[arg(long)]
     all: bool,
-    /// Break each script off at a checkpoint after every block of its input, and go on from there on another number of shards
+    /// Break each script off at a checkpoint after every block of its input, and go on from there on another number of
+    /// shards; timelines also between their steps
     #[arg(long, conflicts_with = "isolate")]
     restore: bool,
     /// Run one timeline case and print its outputs as one JSON line; each step with what was expected on standard error
@@ -97,7 +98,7 @@ struct ConformanceArgs {
   bench-harness chaos --kills 30
   bench-harness chaos --jobs session,three-sinks --rows 2M --seed 7
 
-Programs of the DataStream API, and with them evictors, are not among the jobs: they take no checkpoints.")]
+Programs of the DataStream API are not among the jobs: tests/program_checkpoints.rs kills one.")]
 struct ChaosArgs {
     /// How often each job is killed
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -27,6 +27,10 @@ pub struct Request {
 pub struct Restores(Arc<AtomicUsize>);
 
 impl Restores {
+    /// One more.
+    pub fn note(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
     pub fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
@@ -62,7 +66,7 @@ pub fn run(request: &Request) -> Result<()> {
 }
 
 /// The numbers of shards that take turns: state is dealt out anew at every restore but those to as many as before.
-const SHARDS: [usize; 4] = [2, 2, 7, 1];
+pub const SHARDS: [usize; 4] = [2, 2, 7, 1];
 /// Then pieces become twice as long.
 const PIECES_OF_A_LENGTH: usize = 10;
 /// So that even small inputs have several blocks.
@@ -84,7 +88,7 @@ fn run_in_pieces(text: &str, mut script: ScriptOptions, mut options: RunOptions,
         match run_script(text, &script, &options, &mut breaking) {
             Err(_) if breaking.broken => {
                 options.restore = Some(RestoreFrom::Latest);
-                restores.0.fetch_add(1, Ordering::Relaxed);
+                restores.note();
             }
             result => return result.map(drop),
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use transom::error::ErrorKind;
 
-use crate::engine::{self, Request, Tuning};
+use crate::engine::{self, Request, Restores, Tuning};
 use crate::json::Json;
 use crate::process;
 use crate::timeline::script::Script;
@@ -48,6 +48,8 @@ pub enum Work {
     Timeline {
         file: PathBuf,
         tuning: Tuning,
+        /// Break its runs off, go on, and count how often.
+        restores: Option<Restores>,
     },
 }
 
@@ -61,7 +63,10 @@ impl Supervisor {
 pub fn run_here(work: &Work) -> Outcome {
     let run = || match work {
         Work::Script(request) => outcome_of(engine::run(request)),
-        Work::Timeline { file, tuning } => match Script::load(file).map(|script| timeline::judge(&script, *tuning)) {
+        Work::Timeline { file, tuning, restores } => match Script::load(file).map(|script| match restores {
+            None => timeline::judge(&script, *tuning),
+            Some(restores) => timeline::judge_restored(&script, restores),
+        }) {
             Err(message) => Outcome::Died(message),
             Ok(Ok(())) => Outcome::Done,
             Ok(Err(Problem::Differs(what))) => Outcome::Differs(what),
@@ -207,7 +212,7 @@ fn tuning_fields(tuning: Tuning) -> [(&'static str, Json); 3] {
 pub fn work_to_json(work: &Work) -> Json {
     match work {
         Work::Script(request) => request_to_json(request),
-        Work::Timeline { file, tuning } => {
+        Work::Timeline { file, tuning, .. } => {
             let file = [("timeline", Json::Text(file.display().to_string()))];
             object(file.into_iter().chain(tuning_fields(*tuning)).collect())
         }
@@ -226,7 +231,7 @@ fn request_to_json(request: &Request) -> Json {
 
 pub fn work_from_json(json: &Json) -> Option<Work> {
     match json.get("timeline").and_then(Json::as_text) {
-        Some(file) => Some(Work::Timeline { file: file.into(), tuning: tuning_from_json(json) }),
+        Some(file) => Some(Work::Timeline { file: file.into(), tuning: tuning_from_json(json), restores: None }),
         None => request_from_json(json).map(Work::Script),
     }
 }
@@ -299,7 +304,7 @@ mod tests {
             tuning: Tuning { shards: Some(3), ..Tuning::default() },
             restores: None,
         };
-        let timeline = Work::Timeline { file: "a/b.json".into(), tuning: request.tuning };
+        let timeline = Work::Timeline { file: "a/b.json".into(), tuning: request.tuning, restores: None };
         for work in [Work::Script(request), timeline] {
             let back = work_from_json(&Json::parse(&work_to_json(&work).to_string()).unwrap()).unwrap();
             assert_eq!(format!("{back:?}"), format!("{work:?}"));

@@ -48,6 +48,12 @@ pub(super) trait AnySplit: Send + Sync {
     fn start(&self, wake: &Wake, alone: bool);
     fn bytes(&self) -> u64;
     fn notices(&self) -> Vec<String>;
+    /// What a checkpoint knows it by.
+    fn name(&self) -> &str;
+    /// As [`RecordSplit::why_not_replayed`].
+    fn why_not_replayed(&self) -> Option<String>;
+    /// As [`RecordSplit::pass_over`].
+    fn pass_over(&self, blocks: usize) -> Result<()>;
     fn probe(&self, block: usize) -> Result<Transition>;
     fn read(&self, block: usize, entry: u8) -> Result<AnyBlock>;
     /// A block without records.
@@ -107,14 +113,18 @@ impl<T: Data> AnyBranch for Branch<T> {
         self.origin
     }
     fn open(&self, options: &OpenOptions) -> Result<Vec<Arc<dyn AnySplit>>> {
-        let timed = |split: Arc<dyn RecordSplit<T>>| -> Arc<dyn AnySplit> {
+        let timed = |(number, split): (usize, Arc<dyn RecordSplit<T>>)| -> Arc<dyn AnySplit> {
             let generator = match &self.strategy.kind {
                 Kind::Generator(make) => Some(Mutex::new(make())),
                 _ => None,
             };
-            Arc::new(TimedSplit { split, strategy: self.strategy.clone(), generator })
+            let name = match split.name() {
+                "" => format!("split {} of {}", number + 1, self.name),
+                name => name.to_string(),
+            };
+            Arc::new(TimedSplit { split, name, strategy: self.strategy.clone(), generator })
         };
-        Ok(self.source.open(options)?.into_iter().map(timed).collect())
+        Ok(self.source.open(options)?.into_iter().enumerate().map(timed).collect())
     }
     fn instantiate(&self, instantiate: &mut Instantiate<'_>) -> Box<dyn AnyChain> {
         Box::new(Chain { next: self.node.instantiate(instantiate) })
@@ -123,6 +133,7 @@ impl<T: Data> AnyBranch for Branch<T> {
 
 struct TimedSplit<T> {
     split: Arc<dyn RecordSplit<T>>,
+    name: String,
     strategy: WatermarkStrategy<T>,
     generator: Option<Mutex<Box<dyn WatermarkGenerator<T>>>>,
 }
@@ -202,6 +213,18 @@ impl<T: Data> AnySplit for TimedSplit<T> {
 
     fn notices(&self) -> Vec<String> {
         self.split.notices()
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn why_not_replayed(&self) -> Option<String> {
+        match self.strategy.kind {
+            Kind::Generator(_) => Some(String::from("has a WatermarkGenerator, whose state is its own")),
+            _ => self.split.why_not_replayed(),
+        }
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.split.pass_over(blocks)
     }
     fn probe(&self, block: usize) -> Result<Transition> {
         self.split.probe(block)

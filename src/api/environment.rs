@@ -2,10 +2,13 @@
 
 use std::cell::RefCell;
 use std::panic::Location;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::branch::{AnyBranch, Branch};
+use super::checkpoint::CheckpointSettings;
 use super::clock::Clock;
 use super::explain::{OperatorCard, SinkCard};
 use super::graph::{Edges, Graph, Instantiate, StageEntry};
@@ -20,7 +23,7 @@ use super::stage::AnyStage;
 use super::stream::{DataStream, Origin};
 use super::watermarks::WatermarkStrategy;
 use crate::error::{Error, Result};
-use crate::job::RunOptions;
+use crate::job::{Completed, RestoreFrom, RunOptions};
 use crate::limits;
 use crate::windowing::Data;
 
@@ -28,12 +31,16 @@ use crate::windowing::Data;
 #[derive(Clone, Default)]
 pub struct StreamExecutionEnvironment(Rc<RefCell<Building>>);
 
+/// Told of a checkpoint.
+type TakeCheckpoint = dyn Fn(&Completed) -> Result<()>;
+
 struct Building {
     graph: Graph,
     settings: Settings,
     origins: usize,
     on_warning: Rc<dyn Fn(&str)>,
     on_progress: Rc<dyn Fn(&JobProgress)>,
+    on_checkpoint: Rc<TakeCheckpoint>,
 }
 
 impl Default for Building {
@@ -44,10 +51,13 @@ impl Default for Building {
                 options: RunOptions::default(),
                 key_groups: limits::KEY_GROUPS_DEFAULT,
                 clock: Clock::system(),
+                checkpoints: CheckpointSettings::default(),
+                execution: 0,
             },
             origins: 0,
             on_warning: Rc::new(|warning| eprintln!("warning: {warning}")),
             on_progress: Rc::new(|_| {}),
+            on_checkpoint: Rc::new(|_| Ok(())),
         }
     }
 }
@@ -78,6 +88,47 @@ impl StreamExecutionEnvironment {
     /// What processing time is read from: by default the time of day.
     pub fn set_clock(&self, clock: impl Into<Clock>) -> &Self {
         self.0.borrow_mut().settings.clock = clock.into();
+        self
+    }
+
+    /// Takes a checkpoint every so often: `interval` is from the end of one to the start of the next. Where they go, see
+    /// [`set_checkpoint_storage`](Self::set_checkpoint_storage). Sources must be those that can be read again: tables,
+    /// generators, iterators that the program makes anew with the same records, sources of one's own that say so. A program that can't go on from a
+    /// checkpoint takes none, and a notice says why.
+    pub fn enable_checkpointing(&self, interval: Duration) -> &Self {
+        self.0.borrow_mut().settings.checkpoints.interval = Some(interval);
+        self
+    }
+
+    /// The folder for checkpoints; several jobs may share it.
+    pub fn set_checkpoint_storage(&self, path: impl Into<PathBuf>) -> &Self {
+        self.0.borrow_mut().settings.checkpoints.storage = Some(path.into());
+        self
+    }
+
+    /// How many complete checkpoints are kept, at least 1. By default 1.
+    pub fn set_num_retained_checkpoints(&self, retained: u64) -> &Self {
+        self.0.borrow_mut().settings.checkpoints.retained = retained;
+        self
+    }
+
+    /// What checkpoints call the job, so that the latest of several jobs is found; by default the name of the program's
+    /// file.
+    pub fn set_job_name(&self, name: impl Into<String>) -> &Self {
+        self.0.borrow_mut().settings.checkpoints.job = Some(name.into());
+        self
+    }
+
+    /// Goes on from a checkpoint, on any number of shards. The program must be the one that took it: the same sources,
+    /// operators and sinks, in the same order. With [`RestoreFrom::Latest`], a job that has ended well does nothing more.
+    pub fn restore(&self, from: RestoreFrom) -> &Self {
+        self.0.borrow_mut().settings.options.restore = Some(from);
+        self
+    }
+
+    /// Told of each checkpoint that is complete, on the thread that executes the program; an error ends the job.
+    pub fn on_checkpoint(&self, take: impl Fn(&Completed) -> Result<()> + 'static) -> &Self {
+        self.0.borrow_mut().on_checkpoint = Rc::new(take);
         self
     }
 
@@ -168,11 +219,16 @@ impl StreamExecutionEnvironment {
     /// A fault of the program, with the place in its source; else the first error of a source, a function or a sink.
     pub fn execute(&self) -> Result<JobExecutionResult> {
         let (graph, settings) = self.take();
-        let (on_warning, on_progress) = {
+        let (on_warning, on_progress, on_checkpoint) = {
             let building = self.0.borrow();
-            (building.on_warning.clone(), building.on_progress.clone())
+            (building.on_warning.clone(), building.on_progress.clone(), building.on_checkpoint.clone())
         };
-        let watcher = Watcher { notice: &|text| on_warning(text), progress: &*on_progress, read: Arc::default() };
+        let watcher = Watcher {
+            notice: &|text| on_warning(text),
+            progress: &*on_progress,
+            checkpoint: &*on_checkpoint,
+            read: Arc::default(),
+        };
         run(graph, &settings, &watcher)
     }
 
@@ -187,6 +243,7 @@ impl StreamExecutionEnvironment {
 
     fn take(&self) -> (Graph, Settings) {
         let mut building = self.0.borrow_mut();
+        building.settings.execution += 1;
         (std::mem::take(&mut building.graph), building.settings.clone())
     }
 
@@ -220,10 +277,11 @@ impl StreamExecutionEnvironment {
     pub(super) fn add_stage(
         &self,
         card: OperatorCard,
+        types: &str,
         make: impl Fn(&mut Instantiate<'_>) -> Box<dyn AnyStage> + Send + Sync + 'static,
     ) -> usize {
         let stages = &mut self.0.borrow_mut().graph.stages;
-        stages.push(StageEntry { make: Arc::new(make), card });
+        stages.push(StageEntry { make: Arc::new(make), card, types: types.to_string() });
         stages.len() - 1
     }
     pub(super) fn note_fault(&self, fault: Option<Error>, location: &Location<'_>) {

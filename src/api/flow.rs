@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::branch::{AnyBlock, AnySplit};
 use super::clock::Clock;
@@ -14,18 +15,33 @@ use crate::exchange::Stamp;
 use crate::exchange::sequence::Step;
 use crate::job::drive::Teller;
 use crate::key::KeyGroups;
-use crate::shard::{Dataflow, InputWatermark, Outgoing};
+use crate::shard::columns::Restored;
+use crate::shard::{Cut, Dataflow, InputWatermark, Outgoing};
+use crate::snapshot::{Counts, StateWriter};
 use crate::source::{Extent, Transition};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
+use crate::windowing::Taking;
 use crate::windowing::batch::BlockTimes;
 
-/// Records for a sink, on their way to the thread that executes the program.
-pub(super) struct Told {
-    pub sink: usize,
-    pub seq: u64,
+/// On its way to the thread that executes the program.
+pub(super) enum Told {
+    /// Records for a sink.
+    Records { sink: usize, seq: u64, shard: usize, records: Box<dyn Any + Send> },
+    /// What a shard has at a cut.
+    Saved(Box<Saved>),
+}
+
+/// What a shard has at a cut.
+pub(super) struct Saved {
     pub shard: usize,
-    pub records: Box<dyn Any + Send>,
+    pub cut: Cut,
+    /// How many blocks of the order are before the cut, since this run began.
+    pub blocks: u64,
+    pub state: StateWriter,
+    /// How long the shard did nothing else.
+    pub pause: Duration,
+    pub counts: Counts,
 }
 
 /// What a shard came to.
@@ -36,6 +52,13 @@ pub(super) struct Outcome {
     pub counts: ChainCounts,
     /// By stage.
     pub stages: Vec<StageCounts>,
+}
+
+impl Outcome {
+    /// What a job goes on counting from; stages have their counts in their state.
+    pub fn totals(&self) -> [u64; 3] {
+        [self.rows_read, self.malformed, self.counts.rows_filtered]
+    }
 }
 
 /// Calls functions of the program where nobody else catches their panics.
@@ -73,6 +96,10 @@ pub(super) struct Flow {
     pub teller: Tell,
     pub read: Arc<Read>,
     pub outcome: Outcome,
+    /// Somebody takes what there is at cuts.
+    pub saves: bool,
+    /// Blocks of the order that all stages have done.
+    pub blocks: u64,
 }
 
 /// A block between being read and its turn.
@@ -95,11 +122,24 @@ impl Leaving for Leave<'_> {
         self.out.push(port, to, part);
     }
     fn give(&mut self, sink: usize, records: Box<dyn Any + Send>) -> Result<()> {
-        self.teller.tell(Told { sink, seq: self.seq, shard: self.shard, records })
+        self.teller.tell(Told::Records { sink, seq: self.seq, shard: self.shard, records })
     }
 }
 
 impl Flow {
+    /// Takes over state before it begins.
+    ///
+    /// # Errors
+    /// As [`Instance::restore`].
+    pub fn take_over(mut self, restored: Option<Restored>) -> Result<Self> {
+        if let Some(Restored { files, counts, .. }) = restored {
+            let (groups, shard) = (self.groups, self.shard);
+            let wanted = |hash| groups.owner_of(hash) as usize == shard;
+            self.instance.restore(files, &Taking { wanted: &wanted, counts })?;
+        }
+        Ok(self)
+    }
+
     fn context<'a>(
         counts: &'a mut ChainCounts,
         groups: KeyGroups,
@@ -130,8 +170,6 @@ impl Dataflow for Flow {
 
     fn read(&mut self, split: usize, block: usize, entry: u8) -> Result<Block> {
         let block = self.splits[split].1.read(block, entry)?;
-        self.outcome.rows_read += block.rows as u64;
-        self.outcome.malformed += block.malformed;
         self.read.records.fetch_add(block.rows as u64, Ordering::Relaxed);
         self.read.bytes.fetch_add(block.bytes, Ordering::Relaxed);
         Ok(Block { split, block, times: None })
@@ -150,6 +188,8 @@ impl Dataflow for Flow {
 
     fn route(&mut self, step: &Step, block: Block, inputs: &[InputWatermark], out: &mut Outgoing<Part>) -> Result<()> {
         let Block { split, block, times } = block;
+        self.outcome.rows_read += block.rows as u64;
+        self.outcome.malformed += block.malformed;
         let (branch, split) = &self.splits[split];
         let mut times = times.unwrap_or_else(|| split.times(&block, step.start.0));
         // Where nothing depends on it, blocks have no time of their own: what functions are told is the time of day.
@@ -174,6 +214,22 @@ impl Dataflow for Flow {
         let mut leaving = Leave { out, teller: &self.teller, seq: step.seq, shard: self.shard };
         let mut context = Self::context(&mut self.outcome.counts, self.groups, block, inputs, &mut leaving);
         self.instance.stages[stage].run(parts, stage, watermark, &mut context)
+    }
+
+    fn completed(&mut self, step: &Step) {
+        self.blocks = step.seq + 1;
+    }
+
+    fn cut(&mut self, cut: &Cut) -> Result<()> {
+        if !self.saves {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let state = self.instance.save()?;
+        let pause = started.elapsed();
+        let counts = Counts { totals: self.outcome.totals().to_vec(), written: Vec::new() };
+        let saved = Saved { shard: self.shard, cut: cut.clone(), blocks: self.blocks, state, pause, counts };
+        self.teller.tell(Told::Saved(Box::new(saved)))
     }
 
     fn panicked(text: &str) -> Error {

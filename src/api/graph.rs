@@ -7,9 +7,10 @@ use super::explain::{OperatorCard, SinkCard};
 use super::push::{Node, Push};
 use super::sink::AnySink;
 use super::stage::AnyStage;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::shard::{Port, Producer};
-use crate::windowing::Data;
+use crate::snapshot::{StateFile, StateWriter};
+use crate::windowing::{Data, Taking};
 
 /// A producer whose records go to a sink, perhaps those of a side output.
 pub(super) struct Gives {
@@ -66,6 +67,8 @@ type MakeStage = Arc<dyn Fn(&mut Instantiate<'_>) -> Box<dyn AnyStage> + Send + 
 pub(super) struct StageEntry {
     pub make: MakeStage,
     pub card: OperatorCard,
+    /// The types of its key, its elements and what it makes of them, in Rust's words.
+    pub types: String,
 }
 
 /// What a program has built so far.
@@ -86,6 +89,35 @@ pub(super) struct Instance {
     /// By branch.
     pub chains: Vec<Box<dyn AnyChain>>,
     pub stages: Vec<Box<dyn AnyStage>>,
+}
+
+impl Instance {
+    /// Names the state of all stages.
+    ///
+    /// # Errors
+    /// As [`AnyStage::archive`].
+    pub fn save(&mut self) -> Result<StateWriter> {
+        let mut state = StateWriter::default();
+        for (number, stage) in self.stages.iter_mut().enumerate() {
+            stage.archive(&mut state.stage(number), &Taking::ALL)?;
+        }
+        Ok(state)
+    }
+
+    /// Takes what is wanted of the state in these files.
+    ///
+    /// # Errors
+    /// As [`AnyStage::archive`].
+    pub fn restore(&mut self, files: Vec<StateFile>, taking: &Taking<'_>) -> Result<()> {
+        for file in files {
+            let mut reader = file.into_reader();
+            for (number, stage) in self.stages.iter_mut().enumerate() {
+                stage.archive(&mut reader.stage(number), taking)?;
+                reader.end_stage()?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Who feeds whom.

@@ -28,7 +28,7 @@ impl JobClient {
         let body = move || {
             let notices = std::cell::RefCell::new(Vec::new());
             let notice = |text: &str| notices.borrow_mut().push(text.to_string());
-            let watcher = Watcher { notice: &notice, progress: &|_| {}, read: counted };
+            let watcher = Watcher { notice: &notice, progress: &|_| {}, checkpoint: &|_| Ok(()), read: counted };
             let mut result = run(graph, &settings, &watcher)?;
             result.warnings = notices.take();
             Ok(result)

@@ -11,7 +11,7 @@ use crate::windowing::assigner::{GlobalWindows, WindowAssigner};
 use crate::windowing::evictor::CountEvictor;
 use crate::windowing::operator::{MarkRule, NoEvictor};
 use crate::windowing::trigger::{CountTrigger, PurgingTrigger};
-use crate::windowing::{Data, Key};
+use crate::windowing::{Key, StateData};
 
 /// Connects the stream with a stage, which wants marks by a rule.
 type Connect = Rc<dyn Fn(usize, MarkRule)>;
@@ -38,7 +38,7 @@ pub type CountWindows<K, T> = WindowedStream<K, T, GlobalWindows, PurgingTrigger
 /// Windows of the last elements by number, every so many elements.
 pub type SlidingCountWindows<K, T> = WindowedStream<K, T, GlobalWindows, CountTrigger, CountEvictor>;
 
-impl<K: Key, T: Data> KeyedStream<K, T> {
+impl<K: Key, T: StateData> KeyedStream<K, T> {
     pub(super) fn new<F>(stream: DataStream<T>, key_of: F, unkeyed: bool) -> Self
     where
         F: Fn(&T) -> K + Clone + Send + Sync + 'static,

@@ -21,9 +21,9 @@
 //!
 //! # fn main() -> Result<()> {
 //! // User and time in milliseconds; the last click but one is out of order.
-//! let clicks = [("ada", 1_000), ("ben", 61_000), ("ada", 59_000), ("ada", 130_000)];
+//! let clicks = [('a', 1_000), ('b', 61_000), ('a', 59_000), ('a', 130_000)];
 //! let watermarks = WatermarkStrategy::for_bounded_out_of_orderness(Duration::from_secs(5))
-//!     .with_timestamp_assigner(|click: &(&str, i64)| click.1);
+//!     .with_timestamp_assigner(|click: &(char, i64)| click.1);
 //!
 //! let environment = StreamExecutionEnvironment::new();
 //! let counts = environment
@@ -36,7 +36,7 @@
 //! environment.execute()?;
 //!
 //! let counts: Vec<_> = counts.take().into_iter().map(|c| (c.window.start, c.key, c.value)).collect();
-//! assert_eq!(counts, [(0, "ada", 2), (60_000, "ben", 1), (120_000, "ada", 1)]);
+//! assert_eq!(counts, [(0, 'a', 2), (60_000, 'b', 1), (120_000, 'a', 1)]);
 //! # Ok(()) }
 //! ```
 //!
@@ -44,6 +44,7 @@
 //! [`testing::TestHarness`].
 
 mod branch;
+mod checkpoint;
 mod clock;
 mod context;
 mod environment;
@@ -52,6 +53,7 @@ mod flow;
 mod graph;
 mod job_client;
 mod keyed;
+mod ordered;
 mod pace;
 pub mod prelude;
 mod push;
@@ -71,6 +73,7 @@ mod warnings;
 mod watermarks;
 mod windowed;
 
+pub use crate::job::{Completed, RestoreFrom};
 pub use clock::{Clock, ManualClock};
 pub use environment::StreamExecutionEnvironment;
 pub use explain::{OperatorCard, OperatorKind, SinkCard, SourceCard};

@@ -191,6 +191,15 @@ impl AnySplit for Paced {
     fn notices(&self) -> Vec<String> {
         self.inner.notices()
     }
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn why_not_replayed(&self) -> Option<String> {
+        Some(String::from("is read in the order of arrival, as inputs without an end and windows of the clock want it"))
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.inner.pass_over(blocks)
+    }
     fn probe(&self, block: usize) -> Result<Transition> {
         self.own(block).map_or(Ok(Transition::IDENTITY), |own| self.inner.probe(own))
     }

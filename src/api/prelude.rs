@@ -13,6 +13,7 @@ pub use super::{
 #[cfg(feature = "sql")]
 pub use super::{RowBuilder, TableSink};
 pub use crate::error::{Error, Result};
+pub use crate::job::RestoreFrom;
 pub use crate::windowing::aggregates::*;
 pub use crate::windowing::assigner::*;
 pub use crate::windowing::evictor::*;
@@ -20,4 +21,4 @@ pub use crate::windowing::function::*;
 pub use crate::windowing::output::{Collector, OutputTag};
 pub use crate::windowing::trigger::*;
 pub use crate::windowing::window::*;
-pub use crate::windowing::{Data, Key};
+pub use crate::windowing::{Data, Key, StateData};

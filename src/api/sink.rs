@@ -7,6 +7,8 @@ use super::context::Context;
 use super::lock;
 use super::push::{Batch, Push};
 use crate::error::{Error, Result};
+use crate::job::output::OpenSink;
+use crate::snapshot::{Closed, SinkState};
 use crate::time::EventTime;
 use crate::windowing::Data;
 use crate::windowing::output::Place;
@@ -15,8 +17,21 @@ use crate::windowing::output::Place;
 ///
 /// First of all `begin`; at the end either `finish` and `commit`, or `abort`.
 pub(super) trait AnySink: Send {
-    fn begin(&mut self) -> Result<()> {
+    /// `state`: of the checkpoint from which the job goes on.
+    fn begin(&mut self, _state: Option<&SinkState>) -> Result<()> {
         Ok(())
+    }
+    /// The files that it writes, once it has begun; what others were given, nobody takes back.
+    fn files(&self) -> OpenSink {
+        OpenSink::Caller
+    }
+    /// All that decides on what it writes, in words.
+    fn describe(&self) -> String {
+        String::new()
+    }
+    /// Completes what was taken up to a cut.
+    fn close(&mut self) -> Result<Closed> {
+        Ok(Closed::default())
     }
     /// The batches of one block, by shard: they are merged by their places.
     fn take(&mut self, batches: Vec<Box<dyn Any + Send>>) -> Result<()>;

@@ -9,11 +9,13 @@ use super::graph::Instantiate;
 use super::push::{Batch, Node, Push};
 use super::{lock, placed};
 use crate::error::{Error, Result};
+use crate::snapshot::Archive;
 use crate::time::Watermark;
 use crate::windowing::batch::KeyedBatch;
 use crate::windowing::operator::{KeyedWindowOperator, OperatorCounts, Output};
 use crate::windowing::output::{OutputTag, Places, Records, SideOutputs};
-use crate::windowing::{Data, Key};
+use crate::windowing::state::counters;
+use crate::windowing::{Data, Key, Taking};
 
 /// What a stage counts. Of one shard, or of all together.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,6 +45,8 @@ pub(super) trait AnyStage: Send {
     /// Takes what all senders have for one block, and moves to the watermark behind it.
     fn run(&mut self, parts: Vec<Part>, number: usize, watermark: Watermark, context: &mut Context<'_>) -> Result<()>;
     fn counts(&self) -> StageCounts;
+    /// As [`KeyedWindowOperator::archive`].
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()>;
 }
 
 /// Takes the records of one side output, on one shard.
@@ -172,6 +176,10 @@ impl<K: Key, T: Data, Out: Data> AnyStage for WindowStage<K, T, Out> {
     fn counts(&self) -> StageCounts {
         let WindowStage { records_in, records_out, fired_before_end, .. } = *self;
         StageCounts { operator: self.operator.counts(), records_in, records_out, fired_before_end }
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        counters(archive, taking, [&mut self.records_in, &mut self.records_out])?;
+        self.operator.archive(archive, taking).map_err(|error| placed(error, self.location))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::time::EventTime;
 use crate::windowing::assigner::WindowAssigner;
 use crate::windowing::output::OutputTag;
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, StateData};
 
 /// The source of a stream that has passed through nothing but functions of single records.
 pub(super) struct Origin<T> {
@@ -168,29 +168,44 @@ impl<T: Data> DataStream<T> {
     }
 
     /// Partitions the stream: records of equal keys go to one shard, in their order.
-    pub fn key_by<K: Key>(&self, key_of: impl Fn(&T) -> K + Clone + Send + Sync + 'static) -> KeyedStream<K, T> {
+    pub fn key_by<K: Key>(&self, key_of: impl Fn(&T) -> K + Clone + Send + Sync + 'static) -> KeyedStream<K, T>
+    where
+        T: StateData,
+    {
         KeyedStream::new(self.clone(), key_of, false)
     }
 
     /// Windows over all records: one shard does the work.
     #[track_caller]
-    pub fn window_all<A: WindowAssigner<T>>(&self, assigner: A) -> WindowedStream<(), T, A, A::DefaultTrigger> {
+    pub fn window_all<A: WindowAssigner<T>>(&self, assigner: A) -> WindowedStream<(), T, A, A::DefaultTrigger>
+    where
+        T: StateData,
+    {
         self.unkeyed().window(assigner)
     }
 
     /// Windows of `size` elements each, without a key: one shard does the work.
     #[track_caller]
-    pub fn count_window_all(&self, size: u64) -> CountWindows<(), T> {
+    pub fn count_window_all(&self, size: u64) -> CountWindows<(), T>
+    where
+        T: StateData,
+    {
         self.unkeyed().count_window(size)
     }
 
     /// The last `size` elements, every `slide` elements, without a key: one shard does the work.
     #[track_caller]
-    pub fn count_window_all_sliding(&self, size: u64, slide: u64) -> SlidingCountWindows<(), T> {
+    pub fn count_window_all_sliding(&self, size: u64, slide: u64) -> SlidingCountWindows<(), T>
+    where
+        T: StateData,
+    {
         self.unkeyed().count_window_sliding(size, slide)
     }
 
-    fn unkeyed(&self) -> KeyedStream<(), T> {
+    fn unkeyed(&self) -> KeyedStream<(), T>
+    where
+        T: StateData,
+    {
         KeyedStream::new(self.clone(), |_: &T| (), true)
     }
 

@@ -5,6 +5,8 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::context::{ChainCounts, Context, Leaving, Part};
@@ -12,14 +14,15 @@ use super::environment::StreamExecutionEnvironment;
 use super::graph::{Graph, Instance};
 use super::push::{Batch, Node, Push};
 use super::stream::DataStream;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::KeyGroups;
 use crate::shard::{InputWatermark, Port};
+use crate::snapshot::StateFile;
 use crate::time::{EventTime, Watermark};
-use crate::windowing::Data;
 use crate::windowing::batch::BlockTimes;
 use crate::windowing::operator::OperatorCounts;
 use crate::windowing::output::Places;
+use crate::windowing::{Data, Taking};
 
 /// A program with one input, which the test feeds.
 ///
@@ -145,6 +148,29 @@ impl<T: Data> TestHarness<T> {
     /// What the program was warned of when it was built.
     pub fn warnings(&self) -> &[String] {
         &self.graph.warnings
+    }
+
+    /// Writes what the windows of the program keep to a file, as a checkpoint does.
+    ///
+    /// # Errors
+    /// Io, with the file; Data, where a value can't be written.
+    pub fn snapshot(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let failed = |error| Error::io("write", path.as_ref().display(), error);
+        let mut state = self.instance.save()?;
+        state.stage(self.graph.stages.len()).numbers([&mut self.watermark, &mut self.clock])?;
+        let mut file = File::create(path.as_ref()).map_err(failed)?;
+        state.write_whole((1, 0, 1), &mut file).map(drop).map_err(failed)
+    }
+
+    /// Goes on from such a file of the same program, before anything else.
+    ///
+    /// # Errors
+    /// Io or Data, with the file.
+    pub fn initialize_state(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        self.instance.restore(vec![StateFile::open(path)?], &Taking::ALL)?;
+        let mut reader = StateFile::open(path)?.into_reader();
+        reader.stage(self.graph.stages.len()).numbers([&mut self.watermark, &mut self.clock])
     }
 
     fn block(&mut self, values: Vec<T>, timestamps: Vec<EventTime>, after: EventTime) -> Result<()> {

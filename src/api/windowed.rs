@@ -1,5 +1,6 @@
 //! Windows of a keyed stream: trigger, evictor, lateness, and the function that makes results.
 
+use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::windowing::output::{Collector, OutputTag};
 use crate::windowing::span::Span;
 use crate::windowing::trigger::Trigger;
 use crate::windowing::window::{TimeWindow, Window as _};
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, StateData};
 
 /// Windows of a stream whose function is still to come.
 #[must_use = "a window does nothing before it has a function: aggregate, reduce, fold or process"]
@@ -44,7 +45,7 @@ pub struct WindowedStream<K, T, A, Tr, E = NoEvictor> {
 impl<K, T, A, Tr, E> WindowedStream<K, T, A, Tr, E>
 where
     K: Key,
-    T: Data,
+    T: StateData,
     A: WindowAssigner<T>,
     Tr: Trigger<T, A::Window>,
     E: Evictor<T, A::Window>,
@@ -147,7 +148,8 @@ where
                         let slices = on_grid::<_, _, A::Window, _, _, _>(grid, lateness.clone(), function, process);
                         Box::new(WithEdge::new(grid, slices, general.clone())) as _
                     };
-                    self.stage(OperatorKind::Slice, because, PER_SLICE, MarkRule::FirstWindow(grid), make)
+                    let rule = (MarkRule::FirstWindow(grid), type_name::<(K, T, F)>());
+                    self.stage(OperatorKind::Slice, because, PER_SLICE, rule, make)
                 }
                 None => self.general_aggregate(function, process, because),
             },
@@ -157,7 +159,8 @@ where
                     let (function, process) = (function.clone(), process.clone());
                     Box::new(SessionOperator::new(assigner.clone(), lateness.clone(), function, process)) as _
                 };
-                self.stage(OperatorKind::Session, because, PER_SESSION, MarkRule::OwnTime, make)
+                let rule = (MarkRule::OwnTime, type_name::<(K, T, A, F)>());
+                self.stage(OperatorKind::Session, because, PER_SESSION, rule, make)
             }
             (OperatorKind::General, because) => self.general_aggregate(function, process, because),
         }
@@ -252,7 +255,7 @@ where
     /// let minutes = TumblingEventTimeWindows::of(Duration::from_secs(60));
     /// keyed.window(minutes).fold(0, |sum: &mut i64, n| *sum += n);
     /// ```
-    pub fn fold<R: Data>(
+    pub fn fold<R: StateData>(
         self,
         initial: R,
         function: impl Fn(&mut R, &T) + Clone + Send + Sync + 'static,
@@ -327,7 +330,8 @@ where
         };
         let make = self.general_operator(contents);
         let make = move || Box::new(make()) as _;
-        self.stage(OperatorKind::General, because, holds, MarkRule::EveryMove, make)
+        let rule = (MarkRule::EveryMove, type_name::<(K, T, A, Tr, C)>());
+        self.stage(OperatorKind::General, because, holds, rule, make)
     }
 
     fn stage<Out: Data>(
@@ -335,7 +339,7 @@ where
         kind: OperatorKind,
         because: &'static str,
         holds: &'static str,
-        rule: MarkRule,
+        (rule, types): (MarkRule, &str),
         make: impl Fn() -> Box<dyn KeyedWindowOperator<K, T, Out>> + Send + Sync + 'static,
     ) -> SingleOutputStreamOperator<Out> {
         let environment = self.keyed.environment.clone();
@@ -345,7 +349,7 @@ where
         let (node, sides) = (Node::new(), SideNodes::default());
         let (out, drains) = (node.clone(), sides.clone());
         let location = self.location;
-        let stage = environment.add_stage(card, move |instantiate| {
+        let stage = environment.add_stage(card, types, move |instantiate| {
             Box::new(WindowStage::new(make(), &out, &drains, instantiate, location))
         });
         (self.keyed.connect)(stage, rule);

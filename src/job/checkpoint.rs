@@ -53,7 +53,7 @@ pub struct CheckpointsTaken {
 }
 
 /// On the thread that runs the job.
-pub(super) struct Coordinator {
+pub(crate) struct Coordinator {
     schedule: Schedule,
     /// Cuts come by themselves.
     counted: bool,
@@ -110,18 +110,54 @@ pub(super) struct Stop {
 }
 
 /// What a manifest says of the job, whatever the cut.
-struct Identity {
-    script: String,
-    statement: u64,
-    key_groups: u32,
-    shards: u32,
-    block_bytes: u64,
-    stages: Vec<Fingerprint>,
-    sinks: Vec<Fingerprint>,
+pub(crate) struct Identity {
+    pub script: String,
+    pub statement: u64,
+    pub key_groups: u32,
+    pub shards: u32,
+    pub block_bytes: u64,
+    pub stages: Vec<Fingerprint>,
+    pub sinks: Vec<Fingerprint>,
     /// Branch, name and size of each split.
-    splits: Vec<(u32, String, u64)>,
+    pub splits: Vec<(u32, String, u64)>,
     /// What was counted before this run.
-    base: Counts,
+    pub base: Counts,
+}
+
+impl Identity {
+    pub(super) fn of(running: &Running<'_>, base: Counts) -> Identity {
+        let (stages, sinks) = fingerprints(running.program);
+        let split = |entry: &SplitEntry| (entry.branch as u32, entry.split.name().to_string(), entry.split.bytes());
+        Identity {
+            script: running.origin.script.clone(),
+            statement: running.origin.statement as u64,
+            key_groups: running.program.groups.groups,
+            shards: running.shards as u32,
+            block_bytes: running.options.block_bytes as u64,
+            stages,
+            sinks,
+            splits: running.splits.iter().map(split).collect(),
+            base,
+        }
+    }
+}
+
+/// What a shard has at a cut.
+pub(crate) struct Share {
+    pub state: StateWriter,
+    /// One a sink, of shards whose writers have any.
+    pub closed: Vec<Closed>,
+    /// How long the shard did nothing else.
+    pub pause: Duration,
+    /// Since the job began or went on.
+    pub counts: Counts,
+}
+
+impl From<Saved> for Share {
+    fn from(saved: Saved) -> Self {
+        let Saved { state, closed, pause, metrics, written } = saved;
+        Share { state, closed, pause, counts: counts_of(&metrics, written) }
+    }
 }
 
 /// What the shards have said of a cut.
@@ -130,7 +166,7 @@ struct Collecting {
     requests: Vec<SavepointRequest>,
     is_last: bool,
     place: Option<Place>,
-    saved: Vec<Option<Saved>>,
+    shares: Vec<Option<Share>>,
 }
 
 /// A checkpoint to be written.
@@ -186,25 +222,16 @@ fn feeders(program: &Program, feeds: &dyn Fn(&Target) -> bool) -> String {
 }
 
 impl Coordinator {
-    /// `first`: the number of the first checkpoint. `base`: what was counted before.
-    pub(super) fn new(running: &Running<'_>, schedule: Schedule, (first, base): (u64, Counts)) -> Coordinator {
-        let (stages, sinks) = fingerprints(running.program);
-        let split = |entry: &SplitEntry| (entry.branch as u32, entry.split.name().to_string(), entry.split.bytes());
-        let identity = Identity {
-            script: running.origin.script.clone(),
-            statement: running.origin.statement as u64,
-            key_groups: running.program.groups.groups,
-            shards: running.shards as u32,
-            block_bytes: running.options.block_bytes as u64,
-            stages,
-            sinks,
-            splits: running.splits.iter().map(split).collect(),
-            base,
-        };
+    /// `first`: the number of the first checkpoint. `counted`: cuts come by themselves.
+    pub(crate) fn new(
+        identity: Identity,
+        (disk, sinks): (Disk, Vec<OpenSink>),
+        schedule: Schedule,
+        (first, counted): (u64, bool),
+    ) -> Coordinator {
         let (work, inbox) = bounded(1);
         let (outbox, done) = bounded(1);
-        let (disk, sinks) = (running.options.disk.clone(), running.sinks.to_vec());
-        let writer = Writer { disk, schedule: schedule.clone(), sinks, kept: Vec::new() };
+        let writer = Writer { disk, schedule: schedule.clone(), sinks: sinks.clone(), kept: Vec::new() };
         let thread = std::thread::spawn(move || writer.run(&inbox, &outbox));
         Coordinator {
             due: schedule.checkpoints.as_ref().map(|periodic| Instant::now() + periodic.interval),
@@ -212,10 +239,10 @@ impl Coordinator {
             interrupt: Interrupt::No,
             locks: Vec::new(),
             stop: None,
-            counted: running.options.checkpoint_blocks.is_some(),
+            counted,
             schedule,
             identity,
-            sinks: running.sinks.to_vec(),
+            sinks,
             work: Some(work),
             done,
             thread: Some(thread),
@@ -234,7 +261,7 @@ impl Coordinator {
     }
 
     /// Which cut is to be asked for, and when.
-    pub(super) fn next_cut(&mut self) -> Option<NextCut> {
+    pub(crate) fn next_cut(&mut self) -> Option<NextCut> {
         let now = Instant::now();
         let is_wanted = !self.requests.is_empty() || self.interrupt == Interrupt::Wanted;
         let is_busy = self.counted || self.writing || !self.collecting.is_empty();
@@ -287,7 +314,7 @@ impl Coordinator {
                 requests: std::mem::take(requests),
                 is_last,
                 place: None,
-                saved: (0..identity.shards).map(|_| None).collect(),
+                shares: (0..identity.shards).map(|_| None).collect(),
             }
         })
     }
@@ -296,13 +323,12 @@ impl Coordinator {
     ///
     /// # Errors
     /// As [`Coordinator::completed`].
-    pub(super) fn take(&mut self, cut: Cut, shard: usize, saved: Saved) -> Result<Option<Completed>> {
+    pub(crate) fn take(&mut self, cut: Cut, shard: usize, share: Share) -> Result<Option<Completed>> {
+        self.pauses.add(share.pause);
         let collecting = self.collect(cut.number);
         collecting.place = Some(cut.place);
-        self.pauses.add(saved.pause);
-        let collecting = self.collect(cut.number);
-        collecting.saved[shard] = Some(saved);
-        if collecting.saved.iter().any(Option::is_none) {
+        collecting.shares[shard] = Some(share);
+        if collecting.shares.iter().any(Option::is_none) {
             return Ok(None);
         }
         let Some(whole) = self.collecting.remove(&cut.number) else { return Ok(None) };
@@ -323,7 +349,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// It cannot be written, or its output cannot be shown.
-    pub(super) fn completed(&mut self) -> Result<Option<Completed>> {
+    pub(crate) fn completed(&mut self) -> Result<Option<Completed>> {
         match self.done.try_recv() {
             Ok(result) => self.finished(result),
             Err(_) => Ok(None),
@@ -334,7 +360,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// As [`Coordinator::completed`].
-    pub(super) fn last(&mut self) -> Result<Option<Completed>> {
+    pub(crate) fn last(&mut self) -> Result<Option<Completed>> {
         if self.writing { self.wait() } else { Ok(None) }
     }
 
@@ -368,17 +394,18 @@ impl Coordinator {
     }
 
     fn work_of(&self, number: u64, collecting: Collecting) -> Work {
-        let Collecting { started, requests, is_last, place, saved } = collecting;
-        let (place, mut saved): (Place, Vec<Saved>) =
-            (place.unwrap_or_default(), saved.into_iter().flatten().collect());
+        let Collecting { started, requests, is_last, place, shares } = collecting;
+        let (place, mut shares): (Place, Vec<Share>) =
+            (place.unwrap_or_default(), shares.into_iter().flatten().collect());
         let identity = &self.identity;
         let mut counts = identity.base.clone();
-        saved.iter().for_each(|saved| add(&mut counts, &counts_of(&saved.metrics, saved.written.clone())));
+        shares.iter().for_each(|share| add(&mut counts, &share.counts));
         let stages = identity.stages.iter().zip(&place.watermarks);
         let splits = identity.splits.iter().zip(&place.position.splits);
         let mut fresh = Vec::new();
         let named = |(at, fingerprint): (usize, &Fingerprint)| {
-            let closed: Vec<Closed> = saved.iter_mut().map(|saved| std::mem::take(&mut saved.closed[at])).collect();
+            let closed = shares.iter_mut().filter_map(|share| share.closed.get_mut(at));
+            let closed: Vec<Closed> = closed.map(std::mem::take).collect();
             fresh.extend(closed.iter().flat_map(|closed| closed.parts.iter().cloned()));
             NamedSink { fingerprint: fingerprint.clone(), files: self.sinks[at].state(&closed) }
         };
@@ -416,7 +443,7 @@ impl Coordinator {
             counts,
             files: Vec::new(),
         };
-        let states = saved.into_iter().map(|saved| saved.state).collect();
+        let states = shares.into_iter().map(|share| share.state).collect();
         Work { started, manifest, states, fresh, requests, is_last }
     }
 }

@@ -1,15 +1,15 @@
 //! Runs a plan: opens sources and sinks, starts the shards, watches them, commits or undoes.
 
-mod checkpoint;
+pub(crate) mod checkpoint;
 pub mod drive;
 mod late;
 mod lines;
-mod output;
+pub(crate) mod output;
 mod overlap;
 mod quarantine;
-mod restore;
+pub(crate) mod restore;
 mod savepoint;
-mod schedule;
+pub(crate) mod schedule;
 mod summary;
 mod units;
 mod warnings;
@@ -39,7 +39,7 @@ use crate::snapshot::{CheckpointFolder, Counts, RunLock, SpillFolder};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
 pub use checkpoint::{CheckpointsTaken, Completed};
-use checkpoint::{Coordinator, Interrupted, Stop};
+use checkpoint::{Coordinator, Identity, Interrupted, Stop};
 use drive::{Course, Events, Listener, NextCut};
 use late::Ledger;
 use output::{OpenSink, Ordered};
@@ -234,7 +234,10 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
     let options = &checkpoint.map_or_else(|| options.clone(), |checkpoint| checkpoint.adapt(options));
     let quarantine = plan.config.quarantine.as_ref();
     let mut splits = open_splits(&program, options, quarantine.is_some(), report)?;
-    let place = checkpoint.map(|checkpoint| checkpoint.place(&mut splits, report)).transpose()?.map(Arc::new);
+    let place = checkpoint
+        .map(|checkpoint| checkpoint.place(&mut splits, &mut |text| report.notice(text)))
+        .transpose()?
+        .map(Arc::new);
     let splits = Arc::new(splits);
     let schedule = schedule::schedule(&plan.config, &splits, (&options.disk, checkpoint), report);
     let files = || splits.iter().map(|entry| entry.split.name());
@@ -281,7 +284,9 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             if let Some(kept) = asides.quarantine.and_then(Quarantine::keep) {
                 report.notice(&kept);
             }
-            Err(folder.iter().fold(error, |error, folder| restore::resumable(error, folder, report)))
+            let goes_on = "--restore latest goes on from there";
+            let mut notice = |text: &str| report.notice(text);
+            Err(folder.iter().fold(error, |error, folder| restore::resumable(error, folder, goes_on, &mut notice)))
         }
     }
 }
@@ -355,7 +360,7 @@ fn commit(sinks: &[OpenSink]) -> Result<()> {
     Ok(())
 }
 
-fn now_ms() -> i64 {
+pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
@@ -448,7 +453,10 @@ fn run_shards(
         Ok(schedule) => (Some(schedule), String::new()),
         Err(why) => (None, why),
     };
-    let coordinator = schedule.map(|schedule| Coordinator::new(running, schedule, (first, base.clone())));
+    let coordinator = schedule.map(|schedule| {
+        let (identity, counted) = (Identity::of(running, base.clone()), options.checkpoint_blocks.is_some());
+        Coordinator::new(identity, (options.disk.clone(), sinks.to_vec()), schedule, (first, counted))
+    });
     let mut receiving = Receiving {
         running,
         metrics: &metrics,
@@ -532,7 +540,7 @@ struct Receiving<'a> {
 impl Receiving<'_> {
     fn take_cut(&mut self, shard: usize, cut: Cut, saved: Saved) -> Result<()> {
         let Some(coordinator) = &mut self.coordinator else { return Ok(()) };
-        let completed = coordinator.take(cut, shard, saved)?;
+        let completed = coordinator.take(cut, shard, saved.into())?;
         self.checkpointed(completed)
     }
 

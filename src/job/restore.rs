@@ -38,6 +38,47 @@ pub enum Resume {
     Behind(u64),
 }
 
+/// A split, as a job that goes on knows it.
+pub(crate) trait Replayed {
+    fn branch(&self) -> usize;
+    fn name(&self) -> &str;
+    fn bytes(&self) -> u64;
+    /// As [`Split::pass_over`](crate::source::Split::pass_over).
+    fn pass_over(&self, blocks: usize) -> Result<()>;
+}
+
+impl Replayed for SplitEntry {
+    fn branch(&self) -> usize {
+        self.branch
+    }
+    fn name(&self) -> &str {
+        self.split.name()
+    }
+    fn bytes(&self) -> u64 {
+        self.split.bytes()
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.split.pass_over(blocks)
+    }
+}
+
+/// How a job is spoken of to those who wrote it.
+pub(crate) struct Words {
+    pub job: &'static str,
+    /// What to do where the job has changed.
+    pub as_it_was: &'static str,
+    /// How to have so many key groups.
+    pub key_groups: fn(u32) -> String,
+}
+
+impl Words {
+    const SCRIPT: Words = Words {
+        job: "script",
+        as_it_was: "restore it with the script as it was, or run this one from its beginning, without --restore",
+        key_groups: |groups| format!("SET 'pipeline.max-parallelism' = '{groups}'"),
+    };
+}
+
 impl Checkpoint {
     /// The checkpoint in a folder, which may also be named by its manifest.
     ///
@@ -104,43 +145,72 @@ impl Checkpoint {
     }
 
     /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.
-    pub(super) fn run(&self, disk: &Disk) -> Option<CheckpointFolder> {
+    pub(crate) fn run(&self, disk: &Disk) -> Option<CheckpointFolder> {
         self.claimed.then(|| CheckpointFolder::around(disk.clone(), &self.folder))
     }
 
-    /// The checkpoint as the program takes it over. Its state must be that of the program's stages and sinks; with `drops`
+    /// The checkpoint as the script takes it over. Its state must be that of the script's stages and sinks; with `drops`
     /// it may have more, which is left out, with a notice.
     ///
     /// # Errors
     /// Usage, with the first difference.
     pub(super) fn fit(&self, program: &Program, drops: bool, report: &mut dyn Report) -> Result<Checkpoint> {
         let (stages, sinks) = fingerprints(program);
-        let stage = |state: &crate::snapshot::StageState| state.fingerprint.clone();
-        let sink = |sink: &crate::snapshot::NamedSink| sink.fingerprint.clone();
-        let (had_stages, had_sinks): (Vec<_>, Vec<_>) =
-            (self.manifest.stages.iter().map(stage).collect(), self.manifest.sinks.iter().map(sink).collect());
-        let changed = difference("operator", &had_stages, &stages).or_else(|| difference("sink", &had_sinks, &sinks));
-        let groups = program.groups.groups;
-        if self.manifest.key_groups != groups {
-            let message =
-                format!("{} has {} key groups, the job has {groups}", self.folder.display(), self.manifest.key_groups);
-            let had = self.manifest.key_groups;
-            return Err(Error::usage(message).help(format!("SET 'pipeline.max-parallelism' = '{had}'")));
-        }
-        let Some(changed) = changed else { return Ok(self.clone()) };
-        let refused = || Error::usage(format!("{} is of another script: {changed}", self.folder.display()));
+        self.check_key_groups(program.groups.groups, &Words::SCRIPT)?;
+        let Some(changed) = self.difference(&stages, &sinks) else { return Ok(self.clone()) };
+        let refused = self.is_another(&changed, &Words::SCRIPT);
+        let (had_stages, had_sinks) = self.fingerprints();
         match (positions(&had_stages, &stages), positions(&had_sinks, &sinks)) {
             (Some(stages), Some(sinks)) if drops => {
                 let dropped = dropped("operator", &had_stages, &stages).chain(dropped("sink", &had_sinks, &sinks));
                 dropped.for_each(|text| report.notice(&text));
                 Ok(self.part(stages, &sinks))
             }
-            (Some(_), Some(_)) => Err(refused().help(
+            (Some(_), Some(_)) => Err(refused.help(
                 "restore it with the script as it was; --allow-non-restored-state drops what the script has no more",
             )),
-            _ => Err(refused()
-                .help("restore it with the script as it was, or run this one from its beginning, without --restore")),
+            _ => Err(refused),
         }
+    }
+
+    /// The state must be that of these stages and sinks.
+    ///
+    /// # Errors
+    /// Usage, with the first difference.
+    pub(crate) fn check(
+        &self,
+        (stages, sinks): (&[Fingerprint], &[Fingerprint]),
+        groups: u32,
+        words: &Words,
+    ) -> Result<()> {
+        self.check_key_groups(groups, words)?;
+        self.difference(stages, sinks).map_or(Ok(()), |changed| Err(self.is_another(&changed, words)))
+    }
+
+    fn check_key_groups(&self, groups: u32, words: &Words) -> Result<()> {
+        let had = self.manifest.key_groups;
+        if had == groups {
+            return Ok(());
+        }
+        let message = format!("{} has {had} key groups, the job has {groups}", self.folder.display());
+        Err(Error::usage(message).help((words.key_groups)(had)))
+    }
+
+    /// What the stages and the sinks were known by.
+    fn fingerprints(&self) -> (Vec<Fingerprint>, Vec<Fingerprint>) {
+        let stages = self.manifest.stages.iter().map(|stage| stage.fingerprint.clone());
+        let sinks = self.manifest.sinks.iter().map(|sink| sink.fingerprint.clone());
+        (stages.collect(), sinks.collect())
+    }
+
+    fn difference(&self, stages: &[Fingerprint], sinks: &[Fingerprint]) -> Option<String> {
+        let (had_stages, had_sinks) = self.fingerprints();
+        difference("operator", &had_stages, stages).or_else(|| difference("sink", &had_sinks, sinks))
+    }
+
+    fn is_another(&self, changed: &str, words: &Words) -> Error {
+        let message = format!("{} is of another {}: {changed}", self.folder.display(), words.job);
+        Error::usage(message).help(words.as_it_was)
     }
 
     /// What it has of some stages and sinks.
@@ -159,14 +229,14 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Usage, if that does not say which is which.
-    fn renumbered(&self, splits: &[SplitEntry]) -> Result<Vec<SplitState>> {
+    fn renumbered<S: Replayed>(&self, splits: &[S]) -> Result<Vec<SplitState>> {
         if self.stages.is_none() {
             return Ok(self.manifest.splits.clone());
         }
         let mut had: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
         self.manifest.splits.iter().for_each(|split| _ = had.entry(split.branch).or_default().insert(&split.name));
         let mut has: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-        splits.iter().for_each(|entry| _ = has.entry(entry.branch as u32).or_default().insert(entry.split.name()));
+        splits.iter().for_each(|entry| _ = has.entry(entry.branch() as u32).or_default().insert(entry.name()));
         let mut numbered = Vec::new();
         for (branch, files) in &has {
             let same = |all: &BTreeMap<u32, BTreeSet<&str>>| -> Vec<u32> {
@@ -190,32 +260,28 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Data, with the file that has gone or changed.
-    pub(super) fn place(&self, splits: &mut Vec<SplitEntry>, report: &mut dyn Report) -> Result<Place> {
+    pub(crate) fn place<S: Replayed>(&self, splits: &mut Vec<S>, notice: &mut dyn FnMut(&str)) -> Result<Place> {
         let had = self.renumbered(splits)?;
-        let known = |entry: &SplitEntry| {
-            let ours = |split: &&SplitState| split.branch as usize == entry.branch && split.name == entry.split.name();
-            had.iter().find(ours)
-        };
+        let is = |entry: &S, split: &SplitState| split.branch as usize == entry.branch() && split.name == entry.name();
+        let known = |entry: &S| had.iter().find(|split| is(entry, split));
         for entry in splits.iter().filter(|entry| known(entry).is_none()) {
-            report.notice(&format!(
+            notice(&format!(
                 "{} came after the checkpoint was taken; it is not read by a job that goes on from there",
-                entry.split.name()
+                entry.name()
             ));
         }
         splits.retain(|entry| known(entry).is_some());
-        if let Some(gone) = had.iter().find(|split| {
-            !splits.iter().any(|entry| entry.branch == split.branch as usize && entry.split.name() == split.name)
-        }) {
+        if let Some(gone) = had.iter().find(|split| !splits.iter().any(|entry| is(entry, split))) {
             return Err(changed(gone, "is not there any more"));
         }
         let mut position = Position::default();
         for entry in splits.iter() {
             let Some(split) = known(entry) else { continue };
-            if entry.split.bytes() != split.bytes {
-                let how = format!("has {} bytes, and had {} at the checkpoint", entry.split.bytes(), split.bytes);
+            if entry.bytes() != split.bytes {
+                let how = format!("has {} bytes, and had {} at the checkpoint", entry.bytes(), split.bytes);
                 return Err(changed(split, &how));
             }
-            entry.split.pass_over(split.next_block as usize)?;
+            entry.pass_over(split.next_block as usize)?;
             position.splits.push(SplitPosition {
                 next_block: split.next_block as usize,
                 state: split.state,
@@ -237,7 +303,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// As [`Checkpoint::at`].
-    pub(super) fn state(&self, shards: usize) -> Result<Vec<Restored>> {
+    pub(crate) fn state(&self, shards: usize) -> Result<Vec<Restored>> {
         let had = self.manifest.shards as usize;
         if had == shards {
             let files = self.manifest.open_state(&self.folder)?;
@@ -278,7 +344,7 @@ impl Checkpoint {
     }
 
     /// The options of a run that goes on from here.
-    pub(super) fn adapt(&self, options: &RunOptions) -> RunOptions {
+    pub(crate) fn adapt(&self, options: &RunOptions) -> RunOptions {
         RunOptions { block_bytes: self.manifest.block_bytes as usize, ..options.clone() }
     }
 }
@@ -289,15 +355,14 @@ fn is_live(folder: &Path) -> Error {
 }
 
 /// Says, of a job that has ended with an error, that it can go on from a checkpoint, if it can.
-pub(super) fn resumable(error: Error, folder: &CheckpointFolder, report: &mut dyn Report) -> Error {
+pub(crate) fn resumable(error: Error, folder: &CheckpointFolder, goes_on: &str, notice: &mut dyn FnMut(&str)) -> Error {
     let found = folder.own().all().unwrap_or_default();
     let Some((newest, _)) = found.first() else { return error };
     let kept = format!("what {} covers was kept", newest.display());
     if error.kind() == ErrorKind::Cancelled {
-        return Error::new(ErrorKind::Cancelled, format!("interrupted; {kept}"))
-            .help("--restore latest goes on from there");
+        return Error::new(ErrorKind::Cancelled, format!("interrupted; {kept}")).help(goes_on);
     }
-    report.notice(&format!("{kept}; --restore latest goes on from there"));
+    notice(&format!("{kept}; {goes_on}"));
     error
 }
 

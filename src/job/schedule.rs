@@ -66,7 +66,7 @@ pub(super) fn schedule(
 ///
 /// # Errors
 /// Io, with the file that cannot be written.
-pub(super) fn begin(folder: &CheckpointFolder, sinks: &[OpenSink]) -> Result<RunLock> {
+pub(crate) fn begin(folder: &CheckpointFolder, sinks: &[OpenSink]) -> Result<RunLock> {
     let lock = folder.lock()?;
     folder.note_files(&sinks.iter().filter_map(OpenSink::hidden_files).collect::<Vec<_>>())?;
     folder.root().clean_up()?;

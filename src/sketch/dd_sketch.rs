@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// The natural logarithm of how far bins reach down from the highest value: 17 decades, as from 3 years to a nanosecond.
@@ -15,7 +17,7 @@ const REACH: f64 = 39.15;
 /// values have bins of their own, which reach over 17 decades: what is nearer to 0 is put together in the last one, and
 /// the bound does not hold there. 0 is exact; so are the lowest and the highest value. Infinite values have their place
 /// in the order; NaN is left out and counted. Merging is exact: parts give what the whole gives.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DdSketch {
     accuracy: f64,
     /// ln γ.
@@ -195,7 +197,7 @@ impl DdSketch {
 }
 
 /// Counts of magnitudes: of all bins from the lowest used to the highest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Bins {
     counts: VecDeque<u64>,
     /// The number of the first bin. What is below it counts there, once there are as many bins as there may be.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// Counts values in buckets with fixed upper bounds, which belong to their buckets (`le`); a last bucket without bound
@@ -10,7 +12,7 @@ use crate::error::{Error, Result};
 /// A quantile is found by interpolation inside its bucket, as `histogram_quantile` of PromQL does it: the answer is in
 /// the same bucket as the true one. What is in the last bucket is answered with the highest bound.
 /// Merging is exact. Infinite values are in the first and the last bucket; NaN is left out and counted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FixedHistogram {
     bounds: Arc<[f64]>,
     /// One more than bounds.

@@ -3,6 +3,8 @@
 //! The estimate is Ertl's improved one ("New cardinality estimation algorithms for HyperLogLog sketches", 2017), which
 //! needs no tables against bias. Small sketches are kept sparse, as in HyperLogLog++ (Heule, Nunkesser and Hall, 2013).
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// Bits of a hash that pick the register of a sparse entry. The other six bits of an entry hold its rank.
@@ -12,7 +14,7 @@ const RANK_BITS: u32 = 6;
 const SPARSE_ENTRIES_MAX: usize = 8_192;
 
 /// A register holds the highest rank (leading zeros of a hash, and one) that it has seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Registers {
     /// Ascending entries of a sketch with 2^26 registers, one for each that is not 0: its number, then its rank.
     Sparse(Vec<u32>),
@@ -23,7 +25,7 @@ enum Registers {
 ///
 /// The standard error is 1.04 / √(2^precision), 0.8 % with the default of 14; up to some thousand different values the
 /// answer is as good as exact. Merging is exact: parts give what the whole gives.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HyperLogLog {
     precision: u32,
     registers: Registers,

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// A value and how often it was there: at most `count` times, and at least `count - error` times.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HeavyHitter<V> {
     pub value: V,
     pub count: u64,
@@ -26,7 +28,8 @@ impl<V> HeavyHitter<V> {
 /// A value that has no counter was there at most [`floor`](Self::floor) times, which is at most the count of all
 /// values divided by the number of counters; so every value that is more frequent has one. Counts are exact until there
 /// are more different values than counters. Merged sketches keep these bounds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound(deserialize = "V: Deserialize<'de> + Hash + Eq"))]
 pub struct SpaceSaving<V> {
     capacity: usize,
     counters: Vec<HeavyHitter<V>>,

@@ -3,10 +3,12 @@
 
 use std::f64::consts::PI;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// Values next to each other in the order, by their mean.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Centroid {
     mean: f64,
     weight: u64,
@@ -19,7 +21,7 @@ struct Centroid {
 /// exact as long as there are at most twice as many values as the compression says, and for the lowest and the highest
 /// value. Merged digests keep to the bound, but are not the same digest as that of all values in one: groups of two
 /// digests may overlap. Infinite values have their place in the order; NaN is left out and counted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TDigest {
     compression: f64,
     /// Ascending.

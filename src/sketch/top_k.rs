@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::sketch::order;
 
 /// The `k` values with the highest scores, highest first; of equal scores the one that came first is higher.
 ///
 /// Scores have the order of [`order`]: NaN is above all numbers. For the lowest, score by [`std::cmp::Reverse`].
 /// Memory: `k` pairs of score and value at most.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopK<S, V> {
     k: usize,
     best: Vec<(S, V)>,

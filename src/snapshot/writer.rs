@@ -96,6 +96,14 @@ impl StateWriter {
         unchanged
     }
 
+    /// Writes the whole file, which refers to no other.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_whole(&self, standing: Standing, out: &mut dyn Write) -> io::Result<Written> {
+        self.write(standing, &[], &mut Kept::default(), out)
+    }
+
     /// Writes the file, without what files of earlier checkpoints have: `bases` says which may be referred to. `kept` gets
     /// to know what is on the disk then.
     ///

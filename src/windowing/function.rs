@@ -1,10 +1,12 @@
 //! Window functions: what is made of the elements of a window.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::time::EventTime;
 use crate::windowing::output::{Collector, OutputTag, SideOutputs};
 use crate::windowing::window::{TimeWindow, Window};
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, StateData};
 
 /// Adds up elements one by one.
 ///
@@ -15,7 +17,7 @@ use crate::windowing::{Data, Key};
     note = "a closure goes into `reduce` or `fold`, four of them into `Aggregate::new`"
 )]
 pub trait AggregateFunction<T>: Clone + Send + Sync + 'static {
-    type Accumulator: Data;
+    type Accumulator: StateData;
     type Output: Data;
 
     fn create_accumulator(&self) -> Self::Accumulator;
@@ -26,7 +28,7 @@ pub trait AggregateFunction<T>: Clone + Send + Sync + 'static {
 }
 
 /// Whether a result comes before, at or after the time at which its window is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PaneTiming {
     /// The watermark had not reached the end of the window.
     Early,
@@ -37,7 +39,7 @@ pub enum PaneTiming {
 }
 
 /// Which of a window's firings a result is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PaneInfo {
     pub timing: PaneTiming,
     /// Counts the firings of the window from 0. A session that others merged into goes on from the highest of theirs.
@@ -134,7 +136,7 @@ where
 
 /// The result of an aggregate with all that tells it from others. Its upsert key is (`key`, `window`): a further
 /// firing of the same window takes the place of the one before.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WindowResult<K, W, R> {
     pub key: K,
     pub window: W,

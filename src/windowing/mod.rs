@@ -16,12 +16,15 @@ pub mod hash;
 pub mod operator;
 pub mod output;
 pub(crate) mod span;
+pub(crate) mod state;
 pub mod trigger;
 pub mod window;
 
 use std::hash::Hash;
 
-/// What may travel between shards and be kept in state.
+pub use state::{StateData, Taking};
+
+/// What may travel between shards. What is kept between two records is [`StateData`].
 pub trait Data: Clone + Send + Sync + 'static {}
 
 impl<T: Clone + Send + Sync + 'static> Data for T {}
@@ -29,8 +32,9 @@ impl<T: Clone + Send + Sync + 'static> Data for T {}
 /// What streams may be partitioned by. `Hash` must not depend on the process (no addresses, no random state).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a key",
-    note = "a key is hashed, compared and kept: it needs Hash, Eq, Clone, Send and Sync; for a float, use its bits"
+    note = "a key is hashed, compared and kept: #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]; for a \
+            float use its bits, for a `&str` a `String`"
 )]
-pub trait Key: Data + Hash + Eq {}
+pub trait Key: StateData + Hash + Eq {}
 
-impl<K: Data + Hash + Eq> Key for K {}
+impl<K: StateData + Hash + Eq> Key for K {}

@@ -3,10 +3,13 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
+use super::StateData;
 use crate::time::EventTime;
 
 /// A bucket of elements of one key. Windows are values: equal windows of a key are one.
-pub trait Window: Clone + Ord + Hash + Debug + Send + Sync + 'static {
+pub trait Window: StateData + Ord + Hash + Debug {
     /// The last timestamp that belongs to the window, in milliseconds: it is complete when the watermark reaches it.
     fn max_timestamp(&self) -> EventTime;
     /// The window as a stretch of time, where it is one.
@@ -20,7 +23,7 @@ pub trait Window: Clone + Ord + Hash + Debug + Send + Sync + 'static {
 }
 
 /// All times from `start` to `end`, without `end`. Milliseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TimeWindow {
     pub start: EventTime,
     pub end: EventTime,
@@ -55,7 +58,7 @@ impl Window for TimeWindow {
 }
 
 /// The one window of all elements of a key.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GlobalWindow;
 
 impl Window for GlobalWindow {

@@ -35,8 +35,12 @@ pub fn judge(case: &SqlCase, (tuning, restores): (Tuning, Option<Restores>), sup
 }
 
 /// Runs the case in every form and way of feeding it, and compares.
-pub fn judge_timeline(case: &TimelineCase, tuning: Tuning, supervisor: &Supervisor) -> Verdict {
-    match supervisor.run(Work::Timeline { file: case.file.clone(), tuning }) {
+pub fn judge_timeline(
+    case: &TimelineCase,
+    (tuning, restores): (Tuning, Option<Restores>),
+    supervisor: &Supervisor,
+) -> Verdict {
+    match supervisor.run(Work::Timeline { file: case.file.clone(), tuning, restores }) {
         Outcome::Done => Verdict::Passed,
         Outcome::TimedOut => Verdict::Failed("timed out".into()),
         Outcome::Failed { kind: ErrorKind::Unsupported, message } => Verdict::Refused(message),

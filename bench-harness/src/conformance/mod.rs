@@ -33,7 +33,7 @@ pub struct Plan {
     pub skip_unsupported: bool,
     /// Judge also the cases that are left to later.
     pub all: bool,
-    /// Break scripts off at every checkpoint, and go on from it.
+    /// Break runs off at every checkpoint, and go on from it.
     pub restore: bool,
 }
 
@@ -56,7 +56,7 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
     let restores = plan.restore.then(Restores::default);
     judge_all(&cases, (plan, &restores), |case, verdict| report.add(case, verdict));
     if let Some(restores) = restores {
-        println!("\njobs went on from checkpoints {} times", restores.count());
+        println!("\nruns went on from checkpoints {} times", restores.count());
     }
     report.close(started.elapsed());
     Ok(report.all_passed())
@@ -96,7 +96,9 @@ fn judge_all(cases: &[Case], (plan, restores): (&Plan, &Option<Restores>), mut o
                     let Some(case) = cases.get(index) else { break };
                     let verdict = match &case.kind {
                         Kind::Sql(sql) => judge::judge(sql, (plan.tuning, restores.clone()), &supervisor),
-                        Kind::Timeline(timeline) => judge::judge_timeline(timeline, plan.tuning, &supervisor),
+                        Kind::Timeline(timeline) => {
+                            judge::judge_timeline(timeline, (plan.tuning, restores.clone()), &supervisor)
+                        }
                     };
                     if sender.send((index, verdict)).is_err() {
                         break;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use transom::api::prelude::*;
 use transom::api::source::{Row, TableSource};
 use transom::job::RunOptions;
@@ -16,7 +18,7 @@ use crate::workload::generate::Generator;
 use crate::workload::reference::{Query, ResultRow, Totals};
 
 /// A record.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Event {
     pub time: i64,
     pub key: i64,

@@ -3,11 +3,12 @@
 pub mod compare;
 pub mod play;
 pub mod program;
+pub mod restored;
 pub mod script;
 
 use transom::error::Error;
 
-use crate::engine::Tuning;
+use crate::engine::{Restores, Tuning};
 use crate::json::Json;
 use compare::Place;
 use play::Played;
@@ -15,6 +16,9 @@ use script::{At, Expected, Script};
 
 /// The ways in which a program is executed where the tuning does not say: shards and records per block.
 const EXECUTIONS: [(usize, usize); 3] = [(1, 8192), (2, 3), (7, 1)];
+
+/// Behind how many steps a run goes on in a fresh program.
+const STEPS_BETWEEN: [usize; 2] = [1, 3];
 
 /// Why a script does not pass.
 #[derive(Debug)]
@@ -41,6 +45,28 @@ pub fn judge(script: &Script, tuning: Tuning) -> Result<(), Problem> {
             let executed = judge_run(script, &name, executed, Place::OfRun)?;
             same_order(&name, stepwise.as_ref(), executed.as_ref())?;
         }
+    }
+    Ok(())
+}
+
+/// Runs a script in every form, broken off behind every step, behind every few, and as a job at every checkpoint, each
+/// time going on in a fresh program; compares with Flink's answer.
+///
+/// # Errors
+/// As [`judge`].
+pub fn judge_restored(script: &Script, restores: &Restores) -> Result<(), Problem> {
+    for &form in program::forms(script.function) {
+        let mut first = None;
+        for every in STEPS_BETWEEN {
+            let name = format!("{form:?}, broken off behind every {every} steps");
+            let run = restored::step_by_step(script, form, every, restores);
+            let played = judge_run(script, &name, run, Place::OfStep)?;
+            same_order(&name, first.as_ref(), played.as_ref())?;
+            first = first.or(played);
+        }
+        let name = format!("{form:?}, executed, broken off at every checkpoint");
+        let executed = judge_run(script, &name, restored::executed(script, form, restores), Place::OfRun)?;
+        same_order(&name, first.as_ref(), executed.as_ref())?;
     }
     Ok(())
 }

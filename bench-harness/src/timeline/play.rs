@@ -1,5 +1,7 @@
 //! Feeding a script to its program.
 
+use std::path::Path;
+
 use transom::api::testing::TestHarness;
 use transom::api::{StreamExecutionEnvironment, WatermarkStrategy};
 use transom::error::{Error, Result};
@@ -22,11 +24,7 @@ pub struct Played {
 pub fn step_by_step(script: &Script, form: Form) -> Result<Played> {
     let mut fed = Fed::new(script, form)?;
     for (number, step) in script.steps.iter().enumerate() {
-        match step {
-            Step::Element { time, .. } => fed.harness.process_element(event(step), *time)?,
-            Step::Watermark(watermark) => fed.harness.process_watermark(*watermark)?,
-        }
-        fed.take(At::Step(number));
+        fed.step(number, step)?;
     }
     fed.end()
 }
@@ -78,49 +76,65 @@ pub fn executed(script: &Script, form: Form, shards: usize, block_rows: usize) -
     Ok(Played { outputs, late_dropped: result.late_records_dropped() })
 }
 
-fn is_element(step: &Step) -> bool {
+pub(super) fn is_element(step: &Step) -> bool {
     watermark(step).is_none()
 }
 
-fn watermark(step: &Step) -> Option<i64> {
+pub(super) fn watermark(step: &Step) -> Option<i64> {
     match step {
         Step::Element { .. } => None,
         Step::Watermark(watermark) => Some(*watermark),
     }
 }
 
-fn time(step: &Step) -> i64 {
+pub(super) fn time(step: &Step) -> i64 {
     match step {
         Step::Element { time, .. } => *time,
         Step::Watermark(watermark) => *watermark,
     }
 }
 
-fn event(step: &Step) -> Event {
+pub(super) fn event(step: &Step) -> Event {
     match step {
-        Step::Element { key, value, gap, .. } => Event { key: key.clone(), value: *value, gap: *gap },
-        Step::Watermark(_) => Event { key: String::new(), value: 0, gap: 0 },
+        Step::Element { key, time, value, gap } => Event { key: key.clone(), time: *time, value: *value, gap: *gap },
+        Step::Watermark(_) => Event { key: String::new(), time: 0, value: 0, gap: 0 },
     }
 }
 
 /// A program in a test harness, and what it has given so far.
-struct Fed {
+pub(super) struct Fed {
     harness: TestHarness<Event>,
     taken: Taken,
     outputs: Vec<Output>,
 }
 
 impl Fed {
-    fn new(script: &Script, form: Form) -> Result<Self> {
+    pub fn new(script: &Script, form: Form) -> Result<Self> {
         let mut built = None;
         let harness = TestHarness::new(|input| built = Some(program::build(script, form, &input)))?;
         let taken = built.unwrap_or_else(|| Err(Error::internal("the program was not built")))?;
         Ok(Fed { harness, taken, outputs: Vec::new() })
     }
-    fn take(&mut self, at: At) {
+    pub fn step(&mut self, number: usize, step: &Step) -> Result<()> {
+        match step {
+            Step::Element { time, .. } => self.harness.process_element(event(step), *time)?,
+            Step::Watermark(watermark) => self.harness.process_watermark(*watermark)?,
+        }
+        self.take(At::Step(number));
+        Ok(())
+    }
+    /// Goes on in a fresh program, with the state that the file at `path` takes.
+    pub fn go_on(self, script: &Script, form: Form, path: &Path) -> Result<Self> {
+        let Fed { mut harness, outputs, .. } = self;
+        harness.snapshot(path)?;
+        let mut fresh = Fed { outputs, ..Fed::new(script, form)? };
+        fresh.harness.initialize_state(path)?;
+        Ok(fresh)
+    }
+    pub fn take(&mut self, at: At) {
         collect(&self.taken, at, &mut self.outputs);
     }
-    fn end(mut self) -> Result<Played> {
+    pub fn end(mut self) -> Result<Played> {
         self.harness.end_input()?;
         self.take(At::End);
         let late_dropped = self.harness.operator_counts().iter().map(|counts| counts.late_dropped).sum();
@@ -128,16 +142,22 @@ impl Fed {
     }
 }
 
+/// An element that was too late.
+pub(super) fn late_output(event: Event, at: At) -> Output {
+    let Event { key, time, value, .. } = event;
+    Output { at, key, what: What::Late(time), value: Value::Integer(value) }
+}
+
+/// A result of a window.
+pub(super) fn result_output((key, window, value): program::Found, at: At) -> Output {
+    Output { at, key, what: What::Result(window), value }
+}
+
 fn collect(taken: &Taken, at: At, outputs: &mut Vec<Output>) {
     let results = taken.results.take().into_iter();
-    outputs.extend(results.map(|(key, window, value)| Output { at, key, what: What::Result(window), value }));
+    outputs.extend(results.map(|found| result_output(found, at)));
     if let Some(late) = &taken.late {
         let late = late.take_timed().into_iter();
-        outputs.extend(late.map(|(Event { key, value, .. }, time)| Output {
-            at,
-            key,
-            what: What::Late(time),
-            value: Value::Integer(value),
-        }));
+        outputs.extend(late.map(|(event, time)| late_output(Event { time, ..event }, at)));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use transom::api::{Collected, DataStream, KeyedStream, OperatorKind, WindowedStream};
 use transom::error::{Error, Result};
 use transom::windowing::assigner::{
@@ -20,9 +22,11 @@ use transom::windowing::window::{GlobalWindow, TimeWindow, Window};
 use super::script::{EvictorKind, EvictorSpec, Function, Script, TriggerSpec, Value, WindowSpec};
 
 /// An element of a script.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Event {
     pub key: String,
+    /// Its timestamp, milliseconds.
+    pub time: i64,
     pub value: i64,
     /// Of a dynamic session, milliseconds.
     pub gap: i64,
@@ -56,9 +60,25 @@ pub struct Taken {
     pub late: Option<Collected<Event>>,
 }
 
+/// The streams of a program that come out of its windows.
+pub struct Streams {
+    pub results: DataStream<Found>,
+    pub late: Option<DataStream<Event>>,
+}
+
+/// A program that keeps what it gives.
+///
+/// # Errors
+/// As [`streams`].
+pub fn build(script: &Script, form: Form, input: &DataStream<Event>) -> Result<Taken> {
+    let Streams { results, late } = streams(script, form, input)?;
+    let late = late.map(|late| late.collect());
+    Ok(Taken { results: results.collect(), late })
+}
+
 /// # Errors
 /// What `Duration` or the type system keeps a program from saying.
-pub fn build(script: &Script, form: Form, input: &DataStream<Event>) -> Result<Taken> {
+pub fn streams(script: &Script, form: Form, input: &DataStream<Event>) -> Result<Streams> {
     let keyed = input.key_by(|event| event.key.clone());
     let finish = Finish { script, form, lateness: duration(script.allowed_lateness_ms, "the allowed lateness")? };
     let of_global = || settings(script, global_trigger);
@@ -189,7 +209,7 @@ impl Finish<'_> {
         assigner: BoxedAssigner<Event, W>,
         trigger: Option<BoxedTrigger<Event, W>>,
         evictor: Option<BoxedEvictor<Event, W>>,
-    ) -> Taken {
+    ) -> Streams {
         self.set(keyed.window(assigner), trigger, evictor)
     }
 
@@ -198,7 +218,7 @@ impl Finish<'_> {
         windows: WindowedStream<String, Event, A, Tr, E>,
         trigger: Option<BoxedTrigger<Event, A::Window>>,
         evictor: Option<BoxedEvictor<Event, A::Window>>,
-    ) -> Taken
+    ) -> Streams
     where
         A: WindowAssigner<Event>,
         Tr: Trigger<Event, A::Window>,
@@ -212,7 +232,7 @@ impl Finish<'_> {
         }
     }
 
-    fn results<A, Tr, E>(&self, windows: WindowedStream<String, Event, A, Tr, E>) -> Taken
+    fn results<A, Tr, E>(&self, windows: WindowedStream<String, Event, A, Tr, E>) -> Streams
     where
         A: WindowAssigner<Event>,
         Tr: Trigger<Event, A::Window>,
@@ -248,8 +268,8 @@ impl Finish<'_> {
                 },
             ),
         };
-        let late = self.script.side_output_late.then(|| results.get_side_output(&tag).collect());
-        Taken { results: results.collect(), late }
+        let late = self.script.side_output_late.then(|| results.get_side_output(&tag));
+        Streams { results: (*results).clone(), late }
     }
 }
 
@@ -262,7 +282,7 @@ fn found<W: Window>(key: &str, context: &WindowContext<'_, W>, value: Value) -> 
 #[derive(Debug, Clone, Copy)]
 struct Summary(Function);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Accumulator {
     count: i64,
     sum: i64,

@@ -254,7 +254,11 @@ fn expected(json: &Json, function: Function) -> Result<Expected, String> {
     Ok(Expected::Outputs { outputs, late_dropped: count(json, "late_dropped").unwrap_or(0) })
 }
 
-fn output(json: &Json, function: Function) -> Result<Output, String> {
+/// Reads an entry of `expected`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn output(json: &Json, function: Function) -> Result<Output, String> {
     let at = match json.get("step") {
         Some(Json::Text(end)) if end == "end" => At::End,
         _ => At::Step(usize::try_from(integer(json, "step")?).map_err(|e| e.to_string())?),

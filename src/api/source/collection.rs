@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::blocks::Blocks;
 use super::{OpenOptions, RecordSplit, Source, SourceBlock};
 use crate::api::lock;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::source::Extent;
 use crate::windowing::Data;
@@ -120,6 +120,21 @@ impl<T: Data> RecordSplit<T> for IteratorSplit<T> {
         }
         self.extent()
     }
+    fn why_not_replayed(&self) -> Option<String> {
+        None
+    }
+    /// The iterator is asked for all records up to there.
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        for block in 0..blocks {
+            let extent = self.extent();
+            if extent.blocks <= block && (extent.complete || self.extend().blocks <= block) {
+                return Err(Error::new(ErrorKind::Data, "an iterator has fewer records than it had at the checkpoint")
+                    .help("give the same records again, or run the program from its beginning"));
+            }
+            lock(&self.ready).take(block)??;
+        }
+        Ok(())
+    }
     fn read(&self, block: usize) -> Result<SourceBlock<T>> {
         lock(&self.ready).take(block)?.map(SourceBlock::of)
     }
@@ -160,6 +175,9 @@ struct GeneratorSplit<F> {
 impl<T: Data, F: Fn(u64) -> T + Send + Sync> RecordSplit<T> for GeneratorSplit<F> {
     fn extent(&self) -> Extent {
         Extent::whole(usize::try_from(self.count.div_ceil(self.rows)).unwrap_or(usize::MAX))
+    }
+    fn why_not_replayed(&self) -> Option<String> {
+        None
     }
     fn read(&self, block: usize) -> Result<SourceBlock<T>> {
         let first = block as u64 * self.rows;

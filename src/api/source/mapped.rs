@@ -47,6 +47,15 @@ impl<S: Data, T: Data, F: Fn(S, &mut Vec<T>) + Send + Sync> RecordSplit<T> for M
     fn notices(&self) -> Vec<String> {
         self.split.notices()
     }
+    fn name(&self) -> &str {
+        self.split.name()
+    }
+    fn why_not_replayed(&self) -> Option<String> {
+        self.split.why_not_replayed()
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.split.pass_over(blocks)
+    }
     fn read(&self, block: usize) -> Result<SourceBlock<T>> {
         self.read_from(block, 0)
     }

@@ -88,6 +88,23 @@ pub trait RecordSplit<T>: Send + Sync {
     fn read_from(&self, block: usize, _entry: u8) -> Result<SourceBlock<T>> {
         self.read(block)
     }
+    /// What a checkpoint knows the split by, among those of its source: of a file its path. Empty: its number.
+    fn name(&self) -> &str {
+        ""
+    }
+    /// Why a job with this split can't go on from a checkpoint; `None` if the split has the same blocks whenever it is
+    /// opened with the same options.
+    fn why_not_replayed(&self) -> Option<String> {
+        Some(String::from("does not say that it has the same blocks when it is opened again"))
+    }
+    /// The job goes on behind the first `blocks` blocks, which are not read again. Called once, before
+    /// [`start`](Self::start), of splits that are replayed.
+    ///
+    /// # Errors
+    /// They can't be passed over.
+    fn pass_over(&self, _blocks: usize) -> Result<()> {
+        Ok(())
+    }
     /// What the user should know before the job begins, one sentence each.
     fn notices(&self) -> Vec<String> {
         Vec::new()

@@ -11,9 +11,11 @@ pub use row::RowBuilder;
 
 use super::sink::{AnySink, in_order};
 use crate::error::{Error, Result};
+use crate::job::output::OpenSink;
 use crate::limits;
 use crate::plan::{SinkConnector, SinkSpec};
 use crate::sink::{self, Sink, SinkWriter};
+use crate::snapshot::{Closed, SinkState};
 use crate::sql::table;
 use crate::windowing::Data;
 
@@ -87,11 +89,12 @@ impl Open {
 }
 
 impl<T: Data> AnySink for TableSink<T> {
-    fn begin(&mut self) -> Result<()> {
+    fn begin(&mut self, state: Option<&SinkState>) -> Result<()> {
         let sink = sink::open(&self.spec)?;
         let rows = RowBuilder::new(&self.spec);
         // Open before there is a writer, so that it can be undone.
         let open = self.open.insert(Open { sink, writer: None, rows });
+        state.map_or(Ok(()), |state| open.sink.restore(state))?;
         open.writer = Some(open.sink.writer(0)?);
         Ok(())
     }
@@ -105,6 +108,17 @@ impl<T: Data> AnySink for TableSink<T> {
             }
         }
         Ok(())
+    }
+    fn files(&self) -> OpenSink {
+        self.open.as_ref().map_or(OpenSink::Caller, |open| OpenSink::Own(open.sink.clone()))
+    }
+    fn describe(&self) -> String {
+        format!("{:?} {:?}", self.spec.connector, self.spec.schema)
+    }
+    fn close(&mut self) -> Result<Closed> {
+        let Some(open) = &mut self.open else { return Ok(Closed::default()) };
+        open.write()?;
+        open.writer.as_mut().map_or(Ok(Closed::default()), |writer| writer.close())
     }
     fn finish(&mut self) -> Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! An aggregate function of four closures.
 
-use crate::windowing::Data;
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// An aggregate function for which no type of its own is worth while.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ impl<C, A, M, R> Aggregate<C, A, M, R> {
 
 impl<T, Accumulator, Output, C, A, M, R> AggregateFunction<T> for Aggregate<C, A, M, R>
 where
-    Accumulator: Data,
+    Accumulator: StateData,
     Output: Data,
     C: Fn() -> Accumulator + Data,
     A: Fn(&mut Accumulator, &T) + Data,

@@ -1,7 +1,7 @@
 //! All values of a field.
 
-use crate::windowing::Data;
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// A list of all values of a field, as they came.
 ///
@@ -19,7 +19,7 @@ impl<F> Collect<F> {
     }
 }
 
-impl<T, V: Data, F: Fn(&T) -> V + Data> AggregateFunction<T> for Collect<F> {
+impl<T, V: StateData, F: Fn(&T) -> V + Data> AggregateFunction<T> for Collect<F> {
     type Accumulator = Vec<V>;
     type Output = Vec<V>;
 

@@ -5,9 +5,9 @@ use std::hash::Hash;
 
 use crate::error::Result;
 use crate::sketch::HyperLogLog;
-use crate::windowing::Data;
 use crate::windowing::function::AggregateFunction;
 use crate::windowing::hash::key_hash;
+use crate::windowing::{Data, StateData};
 
 /// COUNT(DISTINCT …), exactly. It keeps each different value once: for many of them see [`ApproxCountDistinct`].
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ impl<F> CountDistinct<F> {
     }
 }
 
-impl<T, V: Hash + Eq + Data, F: Fn(&T) -> V + Data> AggregateFunction<T> for CountDistinct<F> {
+impl<T, V: Hash + Eq + StateData, F: Fn(&T) -> V + Data> AggregateFunction<T> for CountDistinct<F> {
     type Accumulator = HashSet<V>;
     type Output = u64;
 

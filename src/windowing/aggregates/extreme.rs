@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use crate::sketch::order;
-use crate::windowing::Data;
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// Which of two values stays: says whether a new one takes the place of the one before it.
 pub trait Rule: Data {
@@ -68,7 +68,7 @@ impl<F, R: Rule> Extreme<F, R> {
     }
 }
 
-impl<T, V: PartialOrd + Data, F: Fn(&T) -> V + Data, R: Rule> AggregateFunction<T> for Extreme<F, R> {
+impl<T, V: PartialOrd + StateData, F: Fn(&T) -> V + Data, R: Rule> AggregateFunction<T> for Extreme<F, R> {
     type Accumulator = Option<V>;
     type Output = Option<V>;
 
@@ -110,7 +110,7 @@ impl<F, R: Rule> ExtremeBy<F, R> {
     }
 }
 
-impl<T: Data, V: PartialOrd + Data, F: Fn(&T) -> V + Data, R: Rule> AggregateFunction<T> for ExtremeBy<F, R> {
+impl<T: StateData, V: PartialOrd + StateData, F: Fn(&T) -> V + Data, R: Rule> AggregateFunction<T> for ExtremeBy<F, R> {
     type Accumulator = Option<(V, T)>;
     type Output = Option<T>;
 

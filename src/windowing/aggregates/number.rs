@@ -1,9 +1,9 @@
 //! What can be added up.
 
-use crate::windowing::Data;
+use crate::windowing::StateData;
 
 /// A number. Integers wrap around where a sum does not fit, as Flink's do.
-pub trait Number: Copy + Data {
+pub trait Number: Copy + StateData {
     const ZERO: Self;
     fn plus(self, other: Self) -> Self;
     /// The nearest double.

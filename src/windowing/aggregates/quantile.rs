@@ -2,12 +2,12 @@
 
 use crate::error::Result;
 use crate::sketch::{DdSketch, FixedHistogram, TDigest, check_quantiles};
-use crate::windowing::Data;
 use crate::windowing::aggregates::Number;
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// A sketch that answers quantiles.
-pub trait QuantileSketch: Data {
+pub trait QuantileSketch: StateData {
     fn add(&mut self, value: f64);
     fn merge(&mut self, other: &Self);
     /// `None` for an empty sketch.

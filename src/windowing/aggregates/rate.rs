@@ -1,5 +1,7 @@
 //! The share of elements that are errors.
 
+use serde::{Deserialize, Serialize};
+
 use crate::windowing::Data;
 use crate::windowing::function::AggregateFunction;
 
@@ -17,7 +19,7 @@ impl<F> ErrorRate<F> {
 }
 
 /// The result of [`ErrorRate`].
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorShare {
     pub total: u64,
     pub errors: u64,

@@ -1,5 +1,7 @@
 //! SUM and AVG.
 
+use serde::{Deserialize, Serialize};
+
 use crate::windowing::Data;
 use crate::windowing::aggregates::Number;
 use crate::windowing::function::AggregateFunction;
@@ -51,7 +53,7 @@ impl<F> Average<F> {
 }
 
 /// The accumulator of [`Average`].
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SumAndCount {
     pub sum: f64,
     pub count: u64,

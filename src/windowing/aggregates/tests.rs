@@ -2,6 +2,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
+use serde::{Deserialize, Serialize};
+
 use super::*;
 use crate::random::Random;
 use crate::sketch::HyperLogLog;
@@ -9,7 +11,7 @@ use crate::windowing::contract::check_aggregate;
 use crate::windowing::function::AggregateFunction;
 use crate::windowing::hash::key_hash;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Payment {
     user: String,
     amount: i64,

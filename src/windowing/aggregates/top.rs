@@ -4,8 +4,8 @@ use std::hash::Hash;
 
 use crate::error::Result;
 use crate::sketch::{self, HeavyHitter, SpaceSaving};
-use crate::windowing::Data;
 use crate::windowing::function::AggregateFunction;
+use crate::windowing::{Data, StateData};
 
 /// The `k` elements with the highest scores, highest first; of equal scores the one that came first is higher. For the
 /// lowest, score by [`std::cmp::Reverse`].
@@ -24,7 +24,7 @@ impl<F> TopK<F> {
     }
 }
 
-impl<T: Data, S: PartialOrd + Data, F: Fn(&T) -> S + Data> AggregateFunction<T> for TopK<F> {
+impl<T: StateData, S: PartialOrd + StateData, F: Fn(&T) -> S + Data> AggregateFunction<T> for TopK<F> {
     type Accumulator = sketch::TopK<S, T>;
     type Output = Vec<T>;
 
@@ -67,7 +67,7 @@ impl<V: Hash + Eq + Clone, F> HeavyHitters<V, F> {
     }
 }
 
-impl<T, V: Hash + Eq + Data, F: Fn(&T) -> V + Data> AggregateFunction<T> for HeavyHitters<V, F> {
+impl<T, V: Hash + Eq + StateData, F: Fn(&T) -> V + Data> AggregateFunction<T> for HeavyHitters<V, F> {
     type Accumulator = SpaceSaving<V>;
     type Output = Vec<HeavyHitter<V>>;
 

@@ -1,5 +1,7 @@
 //! VAR and STDDEV.
 
+use serde::{Deserialize, Serialize};
+
 use crate::windowing::Data;
 use crate::windowing::aggregates::Number;
 use crate::windowing::function::AggregateFunction;
@@ -7,7 +9,7 @@ use crate::windowing::function::AggregateFunction;
 /// Count, mean and squared deviations of the values so far: the accumulator of [`Variance`] and [`StdDev`]. Values are
 /// added by Welford's method ("Note on a method for calculating corrected sums of squares and products", 1962), merged
 /// by that of Chan, Golub and LeVeque (1979).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moments {
     pub count: u64,
     pub mean: f64,

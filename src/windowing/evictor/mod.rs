@@ -32,12 +32,14 @@ pub use count::CountEvictor;
 pub use delta::DeltaEvictor;
 pub use time::TimeEvictor;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::time::EventTime;
 use crate::windowing::window::Window;
 
 /// The elements of a window in the order in which the window holds them, with their timestamps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Elements<T> {
     values: Vec<T>,
     timestamps: Vec<EventTime>,

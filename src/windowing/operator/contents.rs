@@ -8,12 +8,12 @@ use crate::windowing::evictor::{Elements, Evictor, EvictorContext};
 use crate::windowing::function::{AggregateFunction, ProcessWindowFunction, WindowContext};
 use crate::windowing::output::Collector;
 use crate::windowing::window::Window;
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, StateData};
 
 /// The contents of windows, and what becomes of them when one fires.
 pub trait Contents<K, T, W: Window>: Clone + Send + Sync + 'static {
     /// Of one window of one key.
-    type State: Data;
+    type State: StateData;
     type Out: Data;
     /// Keeps elements whole.
     const BUFFERS: bool;
@@ -122,7 +122,7 @@ where
 impl<K, T, W, E, P, Out> Contents<K, T, W> for Buffered<E, P, Out>
 where
     K: Key,
-    T: Data,
+    T: StateData,
     W: Window,
     E: Evictor<T, W>,
     P: ProcessWindowFunction<T, K, W, Out>,

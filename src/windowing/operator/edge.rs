@@ -6,11 +6,13 @@
 
 use crate::batch::Mark;
 use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Grid, Watermark, window_start};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::operator::{KeyedWindowOperator, MarkRule, OperatorCounts, Output};
 use crate::windowing::output::{Places, Records};
-use crate::windowing::{Data, Key};
+use crate::windowing::state::times;
+use crate::windowing::{Data, Key, Taking};
 
 /// `within` for all elements but those at the ends of time.
 pub struct WithEdge<K, T, Out, G, M> {
@@ -109,6 +111,17 @@ where
 
     fn mark_rule(&self) -> MarkRule {
         self.within.mark_rule()
+    }
+
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        times(archive, [&mut self.reached.0])?;
+        self.within.archive(archive, taking)?;
+        let mut is_there = u8::from(self.beyond.is_some());
+        archive.numbers([&mut is_there])?;
+        if is_there == 0 {
+            return Ok(());
+        }
+        self.beyond.get_or_insert_with(&self.make).archive(archive, taking)
     }
 }
 

@@ -2,13 +2,15 @@
 
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Watermark};
-use crate::windowing::Key;
 use crate::windowing::batch::StageTimes;
 use crate::windowing::function::{AggregateFunction, PaneInfo, ProcessWindowFunction, WindowContext};
 use crate::windowing::operator::Output;
 use crate::windowing::output::{Collector, Place};
+use crate::windowing::state::{counters, times};
 use crate::windowing::window::{TimeWindow, Window};
+use crate::windowing::{Key, Taking};
 
 /// A window at the moment when it fires, for one key after the other.
 pub(super) struct Moment<W> {
@@ -60,6 +62,13 @@ impl<F, P> Firing<F, P> {
     /// A clock that goes back is ignored.
     pub fn advance_clock(&mut self, time: EventTime) {
         self.clock = self.clock.max(time);
+    }
+
+    /// # Errors
+    /// Those of the archive.
+    pub fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        times(archive, [&mut self.clock])?;
+        counters(archive, taking, [&mut self.fired])
     }
 
     /// Gives one key's accumulator to the window function.

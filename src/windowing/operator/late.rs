@@ -1,9 +1,12 @@
 //! Elements that no window took.
 
+use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Watermark};
-use crate::windowing::Data;
 use crate::windowing::operator::{Lateness, OperatorCounts, Output};
 use crate::windowing::output::Place;
+use crate::windowing::state::counters;
+use crate::windowing::{Data, Taking};
 
 /// Where they go, and how many there were.
 pub(super) struct Late<T> {
@@ -49,6 +52,12 @@ impl<T: Data> Late<T> {
     /// An element that no window takes, and that is not late.
     pub fn pass(&mut self) {
         self.without_window += 1;
+    }
+
+    /// # Errors
+    /// Those of the archive.
+    pub fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        counters(archive, taking, [&mut self.dropped, &mut self.side_output, &mut self.without_window])
     }
 
     /// Nothing but what is counted here.

@@ -22,12 +22,13 @@ pub mod session;
 pub mod slice;
 
 use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Grid, Watermark};
-use crate::windowing::Data;
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::evictor::Evictor;
 use crate::windowing::output::{OutputTag, Records, SideOutputs};
 use crate::windowing::window::Window;
+use crate::windowing::{Data, Taking};
 
 /// Results that an operator keeps before it hands them on: few enough to stay near the core.
 const RESULTS_KEPT: usize = 4_096;
@@ -170,6 +171,14 @@ pub trait KeyedWindowOperator<K, T, Out>: Send {
 
     /// Which rows need marks; the same through the operator's life.
     fn mark_rule(&self) -> MarkRule;
+
+    /// Names its state, all that an operator of the same program must know to go on in its place. Between two blocks.
+    /// State is put back into an operator that was just made, once or several times: it adds what `taking` wants of each
+    /// to what it has. No key may come twice.
+    ///
+    /// # Errors
+    /// Those of the archive; Data where values of the program's types cannot be written or read.
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()>;
 }
 
 /// What all window operators are told beside assigner, trigger and contents.

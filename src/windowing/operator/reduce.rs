@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::windowing::function::{AggregateFunction, ProcessWindowFunction, WindowContext, WindowResult};
 use crate::windowing::output::Collector;
 use crate::windowing::window::Window;
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, StateData};
 
 /// Elements combined two by two; `None` of none.
 #[derive(Clone)]
@@ -12,7 +12,7 @@ pub struct Reduce<F> {
     pub function: F,
 }
 
-impl<T: Data, F: Fn(T, &T) -> T + Clone + Send + Sync + 'static> AggregateFunction<T> for Reduce<F> {
+impl<T: StateData, F: Fn(T, &T) -> T + Clone + Send + Sync + 'static> AggregateFunction<T> for Reduce<F> {
     type Accumulator = Option<T>;
     type Output = Option<T>;
 
@@ -62,7 +62,7 @@ pub struct Fold<R, F> {
     pub function: F,
 }
 
-impl<T, R: Data, F: Fn(&mut R, &T) + Clone + Send + Sync + 'static> AggregateFunction<T> for Fold<R, F> {
+impl<T, R: StateData, F: Fn(&mut R, &T) + Clone + Send + Sync + 'static> AggregateFunction<T> for Fold<R, F> {
     type Accumulator = R;
     type Output = R;
 

@@ -4,9 +4,12 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
+
 use crate::error::Result;
 use crate::time::EventTime;
-use crate::windowing::Data;
+use crate::windowing::StateData;
+use crate::windowing::state::{decode, encode};
 use crate::windowing::trigger::{Trigger, TriggerContext, TriggerResult};
 use crate::windowing::window::Window;
 
@@ -16,7 +19,16 @@ pub struct BoxedTrigger<T, W>(Arc<dyn Erased<T, W>>);
 
 /// What the trigger in a [`BoxedTrigger`] remembers of a window; nothing until it is first asked.
 #[derive(Default)]
-pub struct BoxedState(Option<Box<dyn AnyState>>);
+pub struct BoxedState(Remembered);
+
+#[derive(Default)]
+enum Remembered {
+    #[default]
+    Nothing,
+    State(Box<dyn AnyState>),
+    /// As it was written to a checkpoint: only the trigger knows the type.
+    Written(Vec<u8>),
+}
 
 impl<T, W: Window> BoxedTrigger<T, W> {
     /// Forgets the type of `trigger`.
@@ -41,9 +53,10 @@ trait AnyState: Any + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn AnyState>;
     fn as_any_mut(&mut self) -> &mut dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
+    fn encoded(&self) -> Result<Vec<u8>>;
 }
 
-impl<S: Data> AnyState for S {
+impl<S: StateData> AnyState for S {
     fn boxed_clone(&self) -> Box<dyn AnyState> {
         Box::new(self.clone())
     }
@@ -53,31 +66,64 @@ impl<S: Data> AnyState for S {
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
+    fn encoded(&self) -> Result<Vec<u8>> {
+        encode(self)
+    }
 }
 
 impl Clone for BoxedState {
     fn clone(&self) -> Self {
-        BoxedState(self.0.as_ref().map(|state| (**state).boxed_clone()))
+        BoxedState(match &self.0 {
+            Remembered::Nothing => Remembered::Nothing,
+            Remembered::State(state) => Remembered::State((**state).boxed_clone()),
+            Remembered::Written(bytes) => Remembered::Written(bytes.clone()),
+        })
+    }
+}
+
+impl Serialize for BoxedState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match &self.0 {
+            Remembered::Nothing => None::<Vec<u8>>.serialize(serializer),
+            Remembered::State(state) => Some((**state).encoded().map_err(ser::Error::custom)?).serialize(serializer),
+            Remembered::Written(bytes) => Some(bytes).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for BoxedState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let bytes = Option::<Vec<u8>>::deserialize(deserializer)?;
+        Ok(BoxedState(bytes.map_or(Remembered::Nothing, Remembered::Written)))
     }
 }
 
 impl fmt::Debug for BoxedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "BoxedState" } else { "BoxedState(none)" })
+        f.write_str(if matches!(self.0, Remembered::Nothing) { "BoxedState(none)" } else { "BoxedState" })
     }
 }
 
 impl BoxedState {
     /// Hands the state to `ask`. A state is only ever seen by the trigger that made it, so its type fits.
-    fn with<S: Data + Default, R>(&mut self, ask: impl FnOnce(&mut S) -> R) -> R {
-        let state = self.0.get_or_insert_with(|| Box::new(S::default()));
+    fn with<S: StateData + Default, R>(&mut self, ask: impl FnOnce(&mut S) -> Result<R>) -> Result<R> {
+        match &self.0 {
+            Remembered::State(_) => {}
+            Remembered::Nothing => self.0 = Remembered::State(Box::new(S::default())),
+            Remembered::Written(bytes) => self.0 = Remembered::State(Box::new(decode::<S>(bytes)?)),
+        }
+        let Remembered::State(state) = &mut self.0 else { return ask(&mut S::default()) };
         match (**state).as_any_mut().downcast_mut() {
             Some(state) => ask(state),
             None => ask(&mut S::default()),
         }
     }
-    fn take<S: Data + Default>(self) -> S {
-        self.0.and_then(|state| state.into_any().downcast().ok()).map_or_else(S::default, |state| *state)
+    fn take<S: StateData + Default>(self) -> Result<S> {
+        match self.0 {
+            Remembered::Nothing => Ok(S::default()),
+            Remembered::Written(bytes) => decode(&bytes),
+            Remembered::State(state) => Ok(state.into_any().downcast().map_or_else(|_| S::default(), |state| *state)),
+        }
     }
 }
 
@@ -165,11 +211,15 @@ impl<T, W: Window, G: Trigger<T, W>> Erased<T, W> for G {
         merged: Vec<BoxedState>,
         context: &mut TriggerContext<'_>,
     ) -> Result<()> {
-        let merged = merged.into_iter().map(BoxedState::take).collect();
+        let merged = merged.into_iter().map(BoxedState::take).collect::<Result<_>>()?;
         state.with(|state| Trigger::on_merge(self, window, state, merged, context))
     }
     fn clear(&self, window: &W, state: &mut BoxedState, context: &mut TriggerContext<'_>) {
-        state.with(|state| Trigger::clear(self, window, state, context));
+        // What cannot be read has no timers that anybody knows of.
+        let _ = state.with(|state| {
+            Trigger::clear(self, window, state, context);
+            Ok(())
+        });
         *state = BoxedState::default();
     }
     fn is_default_event_time(&self) -> bool {

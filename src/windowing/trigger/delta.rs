@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::time::EventTime;
-use crate::windowing::Data;
+use crate::windowing::StateData;
 use crate::windowing::trigger::{Trigger, TriggerContext, TriggerResult};
 use crate::windowing::window::Window;
 
@@ -34,7 +34,7 @@ impl<F> fmt::Debug for DeltaTrigger<F> {
 
 impl<T, W, F> Trigger<T, W> for DeltaTrigger<F>
 where
-    T: Data,
+    T: StateData,
     W: Window,
     F: Fn(&T, &T) -> f64 + Clone + Send + Sync + 'static,
 {

@@ -75,7 +75,7 @@ pub use session_cap::SessionCapTrigger;
 
 use crate::error::Result;
 use crate::time::EventTime;
-use crate::windowing::Data;
+use crate::windowing::StateData;
 use crate::windowing::window::Window;
 
 /// What happens to a window after a trigger was asked.
@@ -175,7 +175,7 @@ impl<'a> TriggerContext<'a> {
 )]
 pub trait Trigger<T, W: Window>: Clone + Send + Sync + 'static {
     /// Of one window of one key; as good as absent while it is the default.
-    type State: Data + Default;
+    type State: StateData + Default;
 
     /// Faults of the settings, found before anything runs.
     ///

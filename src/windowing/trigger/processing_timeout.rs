@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::time::EventTime;
 use crate::windowing::span::Span;
@@ -22,7 +24,7 @@ pub struct ProcessingTimeoutTrigger<G> {
 }
 
 /// What a [`ProcessingTimeoutTrigger`] remembers of a window.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TimeoutState<S> {
     nested: S,
     timeout: Option<EventTime>,

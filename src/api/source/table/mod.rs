@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::expr::EvalContext;
 use crate::plan::ScanSpec;
 use crate::shard::columns::scan::{self, ScanBatch, ScanContext};
-use crate::source::{self, Extent, Split, Transition, Wake};
+use crate::source::{self, Extent, STDIN, Split, Transition, Wake};
 use crate::sql::table::{self, SourceTable};
 use crate::time::EventTime;
 use crate::windowing::Data;
@@ -160,6 +160,15 @@ impl<T: Data> RecordSplit<T> for TableSplit<T> {
     }
     fn bytes(&self) -> u64 {
         self.split.bytes()
+    }
+    fn name(&self) -> &str {
+        self.split.name()
+    }
+    fn why_not_replayed(&self) -> Option<String> {
+        (self.split.name() == STDIN).then(|| String::from("reads stdin, which can't be read again"))
+    }
+    fn pass_over(&self, blocks: usize) -> Result<()> {
+        self.split.pass_over(blocks)
     }
     fn notices(&self) -> Vec<String> {
         let table = &self.reading.scan.table;

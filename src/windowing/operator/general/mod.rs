@@ -3,6 +3,7 @@
 //! Its rules are those of Flink's `WindowOperator` and `EvictingWindowOperator`. One row after the other is given to
 //! its windows, and to the trigger once for each; what the trigger asks for is done at once.
 
+mod archive;
 mod firing;
 mod merging;
 mod panes;
@@ -14,6 +15,7 @@ mod tests;
 use std::hint::black_box;
 
 use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Watermark};
 use crate::windowing::assigner::{AssignerContext, MergeWindows, WindowAssigner};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
@@ -24,7 +26,7 @@ use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, Operat
 use crate::windowing::output::Place;
 use crate::windowing::trigger::{TimeDomain, TimerRequest, Trigger, TriggerContext};
 use crate::windowing::window::Window;
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, Taking};
 
 use firing::Cause;
 use panes::Panes;
@@ -305,5 +307,9 @@ where
 
     fn mark_rule(&self) -> MarkRule {
         MarkRule::EveryMove
+    }
+
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        self.archive_all(archive, taking)
     }
 }

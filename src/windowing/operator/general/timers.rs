@@ -50,6 +50,13 @@ impl TimerSet {
         is_new
     }
 
+    /// Those of one kind of time, in no order.
+    pub fn of(&self, domain: TimeDomain) -> impl Iterator<Item = EventTime> + '_ {
+        let near = (0..usize::from(self.len)).filter(move |&at| self.domains[at] == domain).map(|at| self.times[at]);
+        let more = self.more.iter().flat_map(|more| more.iter());
+        near.chain(more.filter(move |(of, _)| *of == domain).map(|(_, time)| *time))
+    }
+
     fn push(&mut self, domain: TimeDomain, time: EventTime) {
         let at = usize::from(self.len);
         if at < NEAR {

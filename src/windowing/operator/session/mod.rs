@@ -4,6 +4,7 @@
 //! watermark reaches it, the session is looked at and, if it has grown meanwhile, put off. So an element that makes its
 //! session longer touches the session alone.
 
+mod archive;
 mod sessions;
 
 use std::cmp::Reverse;
@@ -13,6 +14,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::key::KeyHash;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Watermark};
 use crate::windowing::assigner::{AssignerContext, WindowAssigner};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
@@ -22,7 +24,7 @@ use crate::windowing::operator::index::KeyIndex;
 use crate::windowing::operator::late::Late;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, MarkRule, OperatorCounts, Output};
 use crate::windowing::window::{TimeWindow, Window};
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, Taking};
 
 use sessions::{Session, Sessions};
 
@@ -313,5 +315,9 @@ where
 
     fn mark_rule(&self) -> MarkRule {
         MarkRule::OwnTime
+    }
+
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        self.archive_all(archive, taking)
     }
 }

@@ -65,6 +65,11 @@ impl<A> Sessions<A> {
         }
     }
 
+    /// Ascending.
+    pub fn iter(&self) -> impl Iterator<Item = &Session<A>> {
+        self.before.iter().chain(&self.last)
+    }
+
     fn position(&mut self, is: impl Fn(&Session<A>) -> bool) -> Option<&mut Session<A>> {
         self.last.iter_mut().chain(&mut self.before).find(|session| is(session))
     }

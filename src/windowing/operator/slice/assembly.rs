@@ -56,6 +56,55 @@ impl<A: Clone> Assembly<A> {
         self.running.bytes() + self.heads.capacity() * size_of::<i64>()
     }
 
+    /// The accumulators from the seam on.
+    pub fn running(&self) -> &Column<A> {
+        &self.running
+    }
+
+    /// How far putting together has come: the seam, up to where slices are merged behind it, and from where they are in
+    /// front of it.
+    pub fn position(&self) -> [i64; 3] {
+        [self.seam, self.merged, self.front]
+    }
+
+    /// Comes as far as `position`, at least. Where that is another seam, nothing of what was put together is needed any
+    /// more: no slice that is here is in the window that was put together there, else it would have been here too.
+    pub fn go_on<K: Eq + Clone, F>(&mut self, position: [i64; 3], parts: &mut Parts<'_, K, F, A>) {
+        let [seam, merged, front] = position;
+        if seam > self.seam {
+            self.forget(parts);
+            (self.seam, self.merged, self.front) = (seam, merged, front);
+        } else if seam == self.seam {
+            self.leave(front, parts.slices);
+            self.merged = self.merged.max(merged);
+        }
+    }
+
+    /// Puts back a key's accumulator from the seam on.
+    pub fn put_back<K: Eq + Clone>(&mut self, slot: u32, accumulator: A, keys: &mut Keys<K>) {
+        self.running.insert(slot, accumulator, keys.slots());
+        if self.moves() {
+            keys.hold(slot);
+        }
+    }
+
+    /// Finds anew which slices each key has in front of the seam.
+    pub fn link(&mut self, slots: usize, slices: &mut Slices<A>) {
+        self.heads.clear();
+        self.heads.resize(slots, NONE);
+        for at in slices.range(self.front, self.seam).rev() {
+            let slice = slices.at_mut(at);
+            let (number, mut next) = (slice.number, Column::default());
+            for slot in slice.sums(self.keeps).slots() {
+                let head = std::mem::replace(&mut self.heads[slot as usize], number);
+                if head != NONE {
+                    next.insert(slot, head, slots);
+                }
+            }
+            slice.next = next;
+        }
+    }
+
     /// A key's two parts of the window that was prepared last.
     #[inline]
     pub fn parts<'a>(&'a self, slices: &'a Slices<A>, slot: u32, seen: &mut usize) -> [Option<&'a A>; 2] {

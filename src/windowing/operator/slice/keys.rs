@@ -94,6 +94,19 @@ impl<K: Eq + Clone> Keys<K> {
         slot
     }
 
+    /// Those that a slice has, with their slots and hashes.
+    pub fn held(&self) -> impl Iterator<Item = (u32, KeyHash, &K)> {
+        self.index.iter().filter(|(slot, ..)| self.of[*slot as usize].holders > 0)
+    }
+
+    /// A key that was put back goes as others do if no slice has it.
+    pub fn settle(&mut self, slot: u32) {
+        if self.of[slot as usize].holders == 0 {
+            self.hold(slot);
+            self.release(slot);
+        }
+    }
+
     /// One more slice has the key.
     #[inline]
     pub fn hold(&mut self, slot: u32) {

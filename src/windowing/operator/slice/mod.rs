@@ -7,6 +7,7 @@
 //! With an allowed lateness, slices stay until the last window with them is past it. An element that comes behind the
 //! end of some of its windows makes these fire at once (`late`).
 
+mod archive;
 mod assembly;
 mod column;
 mod keys;
@@ -23,6 +24,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Grid};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
@@ -30,7 +32,7 @@ use crate::windowing::operator::fire::{Firing, Moment};
 use crate::windowing::operator::late::Late;
 use crate::windowing::operator::{KeyedWindowOperator, Lateness, OperatorCounts, Output};
 use crate::windowing::window::Window;
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, Taking};
 
 use assembly::{Assembly, Parts};
 use column::Column;
@@ -366,6 +368,9 @@ where
 
     fn advance_time(&mut self, time: EventTime) {
         self.firing.advance_clock(time);
+    }
+    fn archive_state(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        self.archive_all(archive, taking)
     }
     fn count(&self) -> OperatorCounts {
         OperatorCounts {

@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Grid, Watermark};
-use crate::windowing::Data;
 use crate::windowing::assigner::check_timestamp;
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::operator::{KeyedWindowOperator, MarkRule, OperatorCounts, Output};
+use crate::windowing::state::times;
+use crate::windowing::{Data, Taking};
 
 use super::shape::Shape;
 
@@ -71,6 +73,14 @@ impl Progress {
         }
     }
 
+    /// # Errors
+    /// Those of the archive.
+    pub fn archive(&mut self, archive: &mut Archive<'_>) -> Result<()> {
+        self.here = ELSEWHERE;
+        let Progress { watermark, next, fired, cleaned, .. } = self;
+        times(archive, [&mut watermark.0, &mut next.0, fired, cleaned])
+    }
+
     /// Whether a watermark changes nothing: no window fires and no row's fate is another.
     #[inline]
     fn passes_over(&mut self, watermark: Watermark) -> bool {
@@ -107,6 +117,8 @@ pub(super) trait OnGrid<K, T, Out> {
     /// Moves the processing time.
     fn advance_time(&mut self, time: EventTime);
     fn count(&self) -> OperatorCounts;
+    /// As [`KeyedWindowOperator::archive`], but for the progress.
+    fn archive_state(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()>;
 
     /// Goes to the stretch of time in which there is `time`.
     fn go_to(&mut self, time: EventTime) -> Result<()> {
@@ -190,5 +202,9 @@ where
     }
     fn mark_rule(&self) -> MarkRule {
         MarkRule::FirstWindow(self.0.progress().grid)
+    }
+    fn archive(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        self.0.progress_mut().archive(archive)?;
+        self.0.archive_state(archive, taking)
     }
 }

@@ -1,8 +1,14 @@
 //! The keys of one tumbling window with their accumulators.
 
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
 use crate::key::KeyHash;
+use crate::snapshot::{Archive, fits};
 use crate::windowing::function::AggregateFunction;
 use crate::windowing::operator::cells::Cells;
+use crate::windowing::state::{keys, values};
+use crate::windowing::{Key, StateData, Taking};
 
 /// Rows that are added at a time: few enough to stay in the nearest cache.
 pub(super) const BLOCK: usize = 256;
@@ -102,6 +108,56 @@ impl<K: Eq + Clone, A> Table<K, A> {
         let (place, new) = self.place(function, hash, key);
         function.add(element, &mut self.entries[place as usize].accumulator);
         (place, new)
+    }
+
+    /// Keys with their accumulators, and how often each has fired where a late element made it: `refired`, by place.
+    ///
+    /// # Errors
+    /// As [`KeyedWindowOperator::archive`](crate::windowing::operator::KeyedWindowOperator::archive).
+    pub fn archive(
+        &mut self,
+        refired: &mut HashMap<u32, u32>,
+        archive: &mut Archive<'_>,
+        taking: &Taking<'_>,
+    ) -> Result<()>
+    where
+        K: Key,
+        A: StateData,
+    {
+        let keys = keys(archive, self.entries.iter().map(|entry| (entry.hash, &entry.key)))?;
+        let accumulators: Vec<A> = values(archive, self.entries.iter().map(|entry| &entry.accumulator))?;
+        let mut fired: Vec<[u32; 2]> = Vec::new();
+        if !archive.is_reading() {
+            fired.extend(refired.iter().map(|(&place, &times)| [place, times]));
+        }
+        archive.cells(&mut fired)?;
+        if !archive.is_reading() {
+            return Ok(());
+        }
+        fits(keys.len() == accumulators.len())?;
+        let mut places = vec![None; keys.len()];
+        for (place, ((hash, key), accumulator)) in places.iter_mut().zip(keys.into_iter().zip(accumulators)) {
+            if (taking.wanted)(hash) {
+                *place = Some(self.insert((hash, key), accumulator)?);
+            }
+        }
+        for [place, times] in fired {
+            fits((place as usize) < places.len())?;
+            refired.extend(places[place as usize].map(|place| (place, times)));
+        }
+        Ok(())
+    }
+
+    /// A key that is not there yet; its place.
+    fn insert(&mut self, (hash, key): (KeyHash, K), accumulator: A) -> Result<u32> {
+        let entries = &self.entries;
+        let Err(at) = self.cells.search(hash, |place| entries[place as usize].key == key) else {
+            return Err(Error::internal("state that has a key of a window twice"));
+        };
+        let place = self.entries.len() as u32;
+        self.entries.push(Entry { hash, key, accumulator });
+        self.cells.put(at, hash, place, self.entries.len());
+        Ok(place)
     }
 
     /// The places of all keys by hash, the order of firing.

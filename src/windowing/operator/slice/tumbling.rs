@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::snapshot::Archive;
 use crate::time::{EventTime, Grid};
 use crate::windowing::batch::{KeyedBatch, StageTimes};
 use crate::windowing::function::{AggregateFunction, PaneInfo, PaneTiming, ProcessWindowFunction};
@@ -13,7 +14,7 @@ use crate::windowing::operator::fire::{Firing, Moment};
 use crate::windowing::operator::late::Late;
 use crate::windowing::operator::{Lateness, OperatorCounts, Output};
 use crate::windowing::window::Window;
-use crate::windowing::{Data, Key};
+use crate::windowing::{Data, Key, Taking};
 
 use super::progress::{ELSEWHERE, Fate, OnGrid, Progress};
 use super::table::{BLOCK, Table};
@@ -208,6 +209,21 @@ where
 
     fn advance_time(&mut self, time: EventTime) {
         self.firing.advance_clock(time);
+    }
+    fn archive_state(&mut self, archive: &mut Archive<'_>, taking: &Taking<'_>) -> Result<()> {
+        self.firing.archive(archive, taking)?;
+        self.late.archive(archive, taking)?;
+        let mut ends: Vec<i64> = Vec::new();
+        if !archive.is_reading() {
+            ends.extend(self.windows.iter().map(|window| window.end));
+        }
+        archive.cells(&mut ends)?;
+        for end in ends {
+            let at = self.slice(0, (end, end));
+            let OpenWindow { table, refired, .. } = &mut self.windows[at];
+            table.archive(refired, archive, taking)?;
+        }
+        Ok(())
     }
     fn count(&self) -> OperatorCounts {
         let keys: usize = self.windows.iter().map(|window| window.table.len()).sum();

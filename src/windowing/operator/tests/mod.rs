@@ -1,17 +1,21 @@
 //! The operators for slices and sessions against the general one, and all against a slow machine.
 
+pub mod restored;
 mod timeline;
 mod twin;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::random::Random;
 use crate::time::Grid;
 use crate::windowing::assigner::{
-    CumulatingEventTimeWindows, EventTimeSessionWindows, SlidingEventTimeWindows, TumblingEventTimeWindows,
-    WindowAssigner,
+    BoxedAssigner, CumulatingEventTimeWindows, EventTimeSessionWindows, SlidingEventTimeWindows,
+    TumblingEventTimeWindows, WindowAssigner,
 };
 use crate::windowing::function::{AggregateFunction, PaneInfo, ProcessWindowFunction, WindowContext};
 use crate::windowing::operator::contents::Accumulated;
+use crate::windowing::operator::edge::WithEdge;
 use crate::windowing::operator::general::GeneralOperator;
 use crate::windowing::operator::session::SessionOperator;
 use crate::windowing::operator::slice::on_grid;
@@ -24,7 +28,7 @@ use std::time::Duration;
 use timeline::{Outcome, Row, make, run};
 use twin::Twin;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Element {
     value: i64,
     gap: i64,
@@ -186,21 +190,23 @@ impl Kind {
         }
     }
 
+    /// As programs have it.
+    fn with_edge(&self, tag: &OutputTag<Element>) -> Operator {
+        let (kind, tag) = (self.clone(), tag.clone());
+        match self.windows {
+            Windows::Grid(grid) => {
+                let slices = self.fast(&tag);
+                Box::new(WithEdge::new(grid, slices, move || kind.general_operator(on(grid), &tag)))
+            }
+            Windows::Session(_) | Windows::DynamicSession => self.fast(&tag),
+        }
+    }
+
     fn general(&self, tag: &OutputTag<Element>) -> Operator {
         match self.windows {
             Windows::Session(gap) => self.general_with(session(gap), tag),
             Windows::DynamicSession => self.general_with(dynamic_session(), tag),
-            Windows::Grid(grid) if grid.cumulates => {
-                let windows = CumulatingEventTimeWindows::of(ms(grid.size), ms(grid.slice));
-                self.general_with(windows.with_offset_ms(grid.offset), tag)
-            }
-            Windows::Grid(grid) if grid.size == grid.slide => {
-                self.general_with(TumblingEventTimeWindows::of(ms(grid.size)).with_offset_ms(grid.offset), tag)
-            }
-            Windows::Grid(grid) => {
-                let windows = SlidingEventTimeWindows::of(ms(grid.size), ms(grid.slide));
-                self.general_with(windows.with_offset_ms(grid.offset), tag)
-            }
+            Windows::Grid(grid) => self.general_with(on(grid), tag),
         }
     }
 
@@ -208,9 +214,28 @@ impl Kind {
     where
         A: WindowAssigner<Element, Window = TimeWindow>,
     {
+        Box::new(self.general_operator(assigner, tag))
+    }
+
+    fn general_operator<A>(&self, assigner: A, tag: &OutputTag<Element>) -> General<A>
+    where
+        A: WindowAssigner<Element, Window = TimeWindow>,
+    {
         assigner.check().unwrap();
         let contents = Accumulated { function: Sums, process: Tell, of: PhantomData };
-        Box::new(GeneralOperator::new(assigner, EventTimeTrigger, contents, self.lateness(tag)))
+        GeneralOperator::new(assigner, EventTimeTrigger, contents, self.lateness(tag))
+    }
+}
+
+type General<A> = GeneralOperator<u32, Element, A, EventTimeTrigger, Accumulated<Sums, Tell, Fired>>;
+
+/// The windows on a grid.
+fn on(grid: Grid) -> BoxedAssigner<Element, TimeWindow> {
+    let (size, offset) = (ms(grid.size), grid.offset);
+    match (grid.cumulates, grid.size == grid.slide) {
+        (true, _) => BoxedAssigner::new(CumulatingEventTimeWindows::of(size, ms(grid.slice)).with_offset_ms(offset)),
+        (_, true) => BoxedAssigner::new(TumblingEventTimeWindows::of(size).with_offset_ms(offset)),
+        _ => BoxedAssigner::new(SlidingEventTimeWindows::of(size, ms(grid.slide)).with_offset_ms(offset)),
     }
 }
 

@@ -95,41 +95,44 @@ pub fn run(
     (random, most): (&mut Random, u64),
     takes: impl Fn(u32) -> bool,
 ) -> Vec<Outcome> {
+    blocks.iter().map(|block| run_block(block, operator, tag, (&mut *random, most), |row| takes(row.key))).collect()
+}
+
+/// Runs one block.
+pub fn run_block(
+    Block { rows, times }: &Block,
+    operator: &mut dyn KeyedWindowOperator<u32, Element, Fired>,
+    tag: &OutputTag<Element>,
+    (random, most): (&mut Random, u64),
+    takes: impl Fn(&Row) -> bool,
+) -> Outcome {
     let rule = operator.mark_rule();
-    let mut outcomes = Vec::new();
-    for Block { rows, times } in blocks {
-        let (mut results, mut sides) = (Records::default(), SideOutputs::default());
-        let mut out = Output::new(&mut results, &mut sides);
-        operator.advance_clock(times.block.processing_time, times, &mut out).unwrap();
-        let (mut batch, mut places, mut size) = (KeyedBatch::default(), Vec::new(), 1 + random.below(most));
-        for (number, row) in (0..).zip(rows).filter(|(_, row)| takes(row.key)) {
-            let watermark = times.before(Place::of_row(number, row.hash));
-            let last = batch.marks.last().map(|mark: &Mark| mark.watermark);
-            if rule.wants(row.timestamp, watermark, last) {
-                batch.marks.push(Mark { row: batch.len() as u32, watermark });
-            }
-            batch.keys.push(row.key);
-            batch.hashes.push(row.hash);
-            batch.timestamps.push(row.timestamp);
-            batch.values.push(row.element.clone());
-            places.push(number);
-            if batch.len() as u64 >= size {
-                batch.places = Places::Rows(std::mem::take(&mut places));
-                operator.process(std::mem::take(&mut batch), times, &mut out).unwrap();
-                size = 1 + random.below(most);
-            }
+    let (mut results, mut sides) = (Records::default(), SideOutputs::default());
+    let mut out = Output::new(&mut results, &mut sides);
+    operator.advance_clock(times.block.processing_time, times, &mut out).unwrap();
+    let (mut batch, mut places, mut size) = (KeyedBatch::default(), Vec::new(), 1 + random.below(most));
+    for (number, row) in (0..).zip(rows).filter(|(_, row)| takes(row)) {
+        let watermark = times.before(Place::of_row(number, row.hash));
+        let last = batch.marks.last().map(|mark: &Mark| mark.watermark);
+        if rule.wants(row.timestamp, watermark, last) {
+            batch.marks.push(Mark { row: batch.len() as u32, watermark });
         }
-        batch.places = Places::Rows(places);
-        operator.process(batch, times, &mut out).unwrap();
-        operator.advance(times.after(), times, &mut out).unwrap();
-        let late = sides.take(tag);
-        outcomes.push(Outcome {
-            results: in_order(results),
-            late: in_order(late),
-            counts: counts_of(&operator.counts()),
-        });
+        batch.keys.push(row.key);
+        batch.hashes.push(row.hash);
+        batch.timestamps.push(row.timestamp);
+        batch.values.push(row.element.clone());
+        places.push(number);
+        if batch.len() as u64 >= size {
+            batch.places = Places::Rows(std::mem::take(&mut places));
+            operator.process(std::mem::take(&mut batch), times, &mut out).unwrap();
+            size = 1 + random.below(most);
+        }
     }
-    outcomes
+    batch.places = Places::Rows(places);
+    operator.process(batch, times, &mut out).unwrap();
+    operator.advance(times.after(), times, &mut out).unwrap();
+    let late = sides.take(tag);
+    Outcome { results: in_order(results), late: in_order(late), counts: counts_of(&operator.counts()) }
 }
 
 fn in_order<T>(records: Records<T>) -> Vec<(Place, EventTime, T)> {

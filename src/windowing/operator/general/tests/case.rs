@@ -1,5 +1,7 @@
 //! A timeline in words: windows, trigger, evictor, function and what happens one after the other.
 
+use serde::{Deserialize, Serialize};
+
 use serde_json::Value as Json;
 
 use crate::windowing::function::PaneTiming;
@@ -66,7 +68,7 @@ pub enum Function {
 }
 
 /// An element.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ev {
     pub k: String,
     pub t: i64,

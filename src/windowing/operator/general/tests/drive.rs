@@ -1,5 +1,6 @@
 //! Running a case: the steps in blocks, the rows of a block dealt out to shards in batches with marks.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::build::{Operator, build};
@@ -10,6 +11,7 @@ use crate::random::Random;
 use crate::time::{EventTime, Watermark};
 use crate::windowing::batch::{BlockTimes, KeyedBatch, StageTimes};
 use crate::windowing::hash::key_hash;
+use crate::windowing::operator::tests::restored::deal_anew;
 use crate::windowing::operator::{OperatorCounts, Output};
 use crate::windowing::output::{OutputTag, Place, Places, Records, SideOutputs};
 
@@ -60,6 +62,14 @@ impl Shards {
         let tag = OutputTag::new("late");
         let operators = (0..shards).map(|_| build(case, &tag)).collect::<Result<_>>()?;
         Ok(Shards { operators, tag, reached: Watermark::MIN })
+    }
+
+    /// Goes on in fresh operators, on so many shards.
+    pub fn go_on(&mut self, case: &Case, shards: usize, folder: &Path) -> Result<()> {
+        let fresh = (0..shards).map(|_| build(case, &self.tag)).collect::<Result<_>>()?;
+        let owner = |hash, shards: usize| (hash % shards as u64) as usize;
+        self.operators = deal_anew(&mut self.operators, fresh, owner, folder);
+        Ok(())
     }
 
     /// Batches end where `random` says.

@@ -124,13 +124,23 @@ fn counts_of(twin: &Twin, buffers: bool) -> OperatorCounts {
     }
 }
 
-/// Runs a case on the operator and on its twin, block by block.
-fn compare(case: &Case, blocks: &[Block], shards: usize, random: &mut Random) -> Result<(), String> {
+/// Runs a case on the operator and on its twin, block by block. `folder`: the operator often goes on in fresh ones, whose
+/// state is in files there.
+fn compare(
+    case: &Case,
+    blocks: &[Block],
+    shards: usize,
+    (random, folder): (&mut Random, Option<&Path>),
+) -> Result<(), String> {
     let mut operator = Shards::new(case, shards).map_err(|error| format!("refused: {error}"))?;
     let mut twin = Twin::new(case);
     let keeps = matches!(case.windows, Windows::CountSliding { .. }) || case.evictor.is_some();
     let buffers = keeps || case.function == Function::List;
     for (number, block) in blocks.iter().enumerate() {
+        if let Some(folder) = folder.filter(|_| random.below(3) == 0) {
+            let restored = operator.go_on(case, 1 + random.below(4) as usize, folder);
+            restored.map_err(|error| format!("before block {number}: {error}"))?;
+        }
         let found = operator.run(block, random).map_err(|error| format!("block {number}: {error}"))?;
         let expected = twin.run(block);
         if found != expected {
@@ -159,7 +169,7 @@ fn compare_seeds(seeds: std::ops::Range<u64>) {
         let length = 1 + random.below(12);
         let coarse = blocks(&case.steps, || random.below(length) == 0);
         for (blocks, shards) in [(&one_by_one, 1), (&coarse, 1), (&coarse, 3)] {
-            if let Err(fault) = compare(&case, blocks, shards, &mut random) {
+            if let Err(fault) = compare(&case, blocks, shards, (&mut random, None)) {
                 panic!("seed {seed}, {shards} shards, {case:?}\n{fault}");
             }
         }
@@ -169,6 +179,20 @@ fn compare_seeds(seeds: std::ops::Range<u64>) {
 #[test]
 fn generated_timelines_give_what_the_twin_gives_in_any_batches_on_any_shards() {
     compare_seeds(0..10_000);
+}
+
+#[test]
+fn generated_timelines_give_the_same_when_they_go_on_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..1_000 {
+        let mut random = Random::new(seed);
+        let case = generate::case(&mut random);
+        let length = 1 + random.below(12);
+        let coarse = blocks(&case.steps, || random.below(length) == 0);
+        if let Err(fault) = compare(&case, &coarse, 1, (&mut random, Some(folder.path()))) {
+            panic!("seed {seed}, {case:?}\n{fault}");
+        }
+    }
 }
 
 /// The results of a case, one step a block.
