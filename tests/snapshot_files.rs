@@ -12,17 +12,29 @@ use tempfile::TempDir;
 use transom::error::{Error, Result};
 use transom::job::{Completed, JobSummary, Report, RunOptions};
 use transom::runner::run_script;
+use transom::snapshot::VERSION;
 use transom::sql::ScriptOptions;
 
 const TABLES: [&str; 4] = ["minutes", "best.csv", "visits", "near"];
 const GOLDEN: &str = "checkpoints/run/chk-1";
 
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoints/version-1")
+/// The versions that there are golden files of, the newest last.
+const VERSIONS: [u32; 2] = [1, VERSION];
+
+fn golden_of(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/checkpoints/version-{version}"))
 }
 
-/// A copy of the golden files.
+fn golden() -> PathBuf {
+    golden_of(VERSION)
+}
+
+/// A copy of the newest golden files.
 fn copy() -> TempDir {
+    copy_of(VERSION)
+}
+
+fn copy_of(version: u32) -> TempDir {
     fn copy_folder(from: &Path, to: &Path) {
         fs::create_dir_all(to).expect("a writable folder");
         for entry in fs::read_dir(from).expect("a readable folder").flatten() {
@@ -35,7 +47,7 @@ fn copy() -> TempDir {
         }
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy_folder(&golden(), folder.path());
+    copy_folder(&golden_of(version), folder.path());
     folder
 }
 
@@ -62,15 +74,17 @@ fn checkpoint(folder: &Path, args: &[&str]) -> (String, Option<i32>) {
 }
 
 #[test]
-fn a_checkpoint_of_version_1_is_gone_on_from() {
-    for (from, shards) in [(GOLDEN, "2"), (GOLDEN, "1"), (GOLDEN, "3"), ("latest", "2")] {
-        let folder = copy();
+fn a_checkpoint_of_each_version_is_gone_on_from() {
+    let ways = [(GOLDEN, "2"), (GOLDEN, "1"), (GOLDEN, "3"), ("latest", "2")];
+    for (version, (from, shards)) in VERSIONS.into_iter().flat_map(|version| ways.map(|way| (version, way))) {
+        let folder = copy_of(version);
         let before = rows(&folder.path().join("out/minutes")).len();
         let output = transom(folder.path(), &["run", "job.sql", "--restore", from, "--shards", shards]);
         assert!(output.status.success(), "{}", text(&output.stderr));
         for table in TABLES {
-            let (expected, got) = (golden().join("expected").join(table), folder.path().join("out").join(table));
-            assert_eq!(rows(&got), rows(&expected), "{table}, from {from} on {shards} shards");
+            let (expected, got) =
+                (golden_of(version).join("expected").join(table), folder.path().join("out").join(table));
+            assert_eq!(rows(&got), rows(&expected), "{table}, version {version}, from {from} on {shards} shards");
         }
         let after = rows(&folder.path().join("out/minutes")).len();
         assert!(0 < before && before < after, "some windows had fired at the checkpoint, others had not");

@@ -12,6 +12,7 @@ use crate::engine::Tuning;
 use crate::number::parse_count;
 use crate::programs::job::Job;
 use crate::programs::{self, child};
+use crate::state::{self, job as state_jobs};
 use crate::throughput::{self, SinkKind};
 use crate::timeline::script::Script;
 use crate::workload::format::{self, Format};
@@ -30,6 +31,7 @@ struct Cli {
 enum Command {
     Conformance(ConformanceArgs),
     Chaos(ChaosArgs),
+    State(StateArgs),
     Generate(GenerateArgs),
     RandomSql(RandomSqlArgs),
     Throughput(ThroughputArgs),
@@ -158,6 +160,32 @@ struct WorkloadArgs {
     seed: u64,
 }
 
+/// Run jobs with gigabytes of state: memory, disk, pauses at checkpoints, restore
+///
+/// Each answer is compared. Figures are of this machine; what has a ratio has its twin in the same run. Exit code 0: all
+/// answers are right; 1: some are wrong; 2: a job fails.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  bench-harness state --folder /var/tmp/state
+  bench-harness state --folder target --scale 100 --jobs one-in-five,checkpoints")]
+struct StateArgs {
+    /// Which ones [default: all]
+    #[arg(long, value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(state_jobs::Job::names()))]
+    jobs: Vec<String>,
+    /// Divide keys and memory by N, to try it out
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    scale: u64,
+    /// How often the job with checkpoints and its twin without run, in turn
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: usize,
+    /// A folder on the disk that state and checkpoints go to
+    #[arg(long, value_name = "DIR")]
+    folder: PathBuf,
+    /// The binary of the engine [default: transom beside this program]
+    #[arg(long, value_name = "PATH")]
+    transom: Option<PathBuf>,
+}
+
 /// Make event data: ts, key, value (1 to 1000), channel
 ///
 /// A file that is there already is kept; its name says what is in it.
@@ -273,6 +301,16 @@ impl WorkloadArgs {
     }
 }
 
+impl StateArgs {
+    fn plan(self) -> Result<state::Plan, String> {
+        let beside = || std::env::current_exe().map(|program| program.with_file_name("transom"));
+        let transom = self.transom.map_or_else(beside, Ok).map_err(|e| format!("where is this program: {e}"))?;
+        let wanted = |job: &state_jobs::Job| self.jobs.is_empty() || self.jobs.iter().any(|name| name == job.name);
+        let jobs = state_jobs::JOBS.into_iter().filter(wanted).collect();
+        Ok(state::Plan { jobs, scale: self.scale, repeat: self.repeat, transom, folder: self.folder })
+    }
+}
+
 impl ChaosArgs {
     fn plan(self) -> Result<chaos::Plan, String> {
         let beside = || std::env::current_exe().map(|program| program.with_file_name("transom"));
@@ -300,6 +338,7 @@ pub fn main() -> ExitCode {
             None => conformance::run(&conformance_plan(args)).map_err(|e| (e, 2)),
         },
         Command::Chaos(args) => args.plan().and_then(|plan| chaos::run(&plan)).map_err(|e| (e, 2)),
+        Command::State(args) => args.plan().and_then(|plan| state::run(&plan)).map_err(|e| (e, 2)),
         Command::Generate(args) => done(generate(&args), 1),
         Command::RandomSql(args) => done(random_sql::run(&args.plan()), 1),
         Command::Throughput(args) => match throughput_plan(&args) {

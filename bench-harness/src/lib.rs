@@ -13,6 +13,7 @@ pub mod process;
 pub mod programs;
 pub mod random_sql;
 pub mod stamp;
+pub mod state;
 pub mod supervise;
 pub mod throughput;
 pub mod timeline;

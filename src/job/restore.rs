@@ -299,14 +299,14 @@ impl Checkpoint {
         Ok(Place { position, watermarks })
     }
 
-    /// What each of `shards` shards takes over.
+    /// What each of `shards` shards takes over. Whoever found the checkpoint has looked at every byte of it.
     ///
     /// # Errors
     /// As [`Checkpoint::at`].
     pub(crate) fn state(&self, shards: usize) -> Result<Vec<Restored>> {
         let had = self.manifest.shards as usize;
         if had == shards {
-            let files = self.manifest.open_state(&self.folder)?;
+            let files = self.manifest.reopen_state(&self.folder)?;
             let own = |file| Restored { files: vec![file], stages: self.stages.clone(), same_keys: true, counts: true };
             return Ok(files.into_iter().map(own).collect());
         }
@@ -319,7 +319,7 @@ impl Checkpoint {
                 (0..self.manifest.key_groups).any(|group| both(group) == (old as u32, shard as u32))
             };
             // The first shard also takes over what all of them have counted.
-            let mut files = self.manifest.open_state(&self.folder)?;
+            let mut files = self.manifest.reopen_state(&self.folder)?;
             files.retain(|file| shard == 0 || shares(file.shard()));
             restored.push(Restored { files, stages: self.stages.clone(), same_keys: false, counts: shard == 0 });
         }

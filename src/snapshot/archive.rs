@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use arrow::array::RecordBatch;
 
-use super::format::VERSION;
+use super::format::{PLAIN, SLOTS, VERSION};
 use super::reader::StateReader;
 use super::spill::Spill;
 use super::writer::StateWriter;
@@ -60,8 +60,20 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// Internal if what was written is no such column.
     pub fn cells(&mut self, cells: &mut dyn Cells) -> Result<()> {
+        self.kind(cells, PLAIN)
+    }
+
+    /// The table of an index of keys: `tag << 32 | number`, or 0.
+    ///
+    /// # Errors
+    /// As [`Archive::cells`].
+    pub fn slots(&mut self, cells: &mut ArenaVec<u64>) -> Result<()> {
+        self.kind(cells, SLOTS)
+    }
+
+    fn kind(&mut self, cells: &mut dyn Cells, kind: u32) -> Result<()> {
         match &mut self.0 {
-            Way::Write(writer) => writer.add(cells),
+            Way::Write(writer) => writer.add(cells, kind),
             Way::Spill(spill) => spill.add(cells)?,
             Way::Read(reader) => {
                 let stored = reader.next(cells.width())?;

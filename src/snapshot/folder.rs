@@ -276,13 +276,30 @@ impl Manifest {
         self.files.iter().map(|entry| self.open_file(folder, entry)).collect()
     }
 
+    /// Opens the files of state once more, after every byte of them has been checked.
+    ///
+    /// # Errors
+    /// As [`Manifest::open_state`], for the edges of the files.
+    pub fn reopen_state(&self, folder: &Path) -> Result<Vec<StateFile>> {
+        self.files.iter().map(|entry| self.named(folder, entry, StateFile::open_checked)).collect()
+    }
+
     /// Opens one of the files of state and checks every byte of it.
     ///
     /// # Errors
     /// As [`Manifest::open_state`].
     pub fn open_file(&self, folder: &Path, entry: &StateFileEntry) -> Result<StateFile> {
+        self.named(folder, entry, StateFile::open)
+    }
+
+    fn named(
+        &self,
+        folder: &Path,
+        entry: &StateFileEntry,
+        open: impl Fn(&Path) -> Result<StateFile>,
+    ) -> Result<StateFile> {
         let path = folder.join(&entry.name);
-        let file = StateFile::open(&path)?;
+        let file = open(&path)?;
         if file.hash() != entry.hash || file.checkpoint() != self.checkpoint {
             let message = format!("damaged: it is not the file that {METADATA} names");
             return Err(Error::new(ErrorKind::Data, message).in_file(path.display().to_string()));

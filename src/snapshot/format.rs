@@ -14,6 +14,11 @@ pub(super) const EDGE: usize = 64;
 pub(super) const STATE_MAGIC: [u8; 8] = *b"TRANSOMS";
 pub(super) const MANIFEST_MAGIC: [u8; 8] = *b"TRANSOMM";
 
+/// Cells that only their operator knows.
+pub(super) const PLAIN: u32 = 0;
+/// The table of an index of keys: cells of 8 bytes, 0 or the upper half of a key's hash in their own upper half.
+pub(super) const SLOTS: u32 = 1;
+
 /// One section of state.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct Section {
@@ -21,6 +26,8 @@ pub(super) struct Section {
     pub owner: u32,
     /// Bytes of a cell.
     pub width: u32,
+    /// What the cells are to whoever looks at the file from outside: [`PLAIN`] or [`SLOTS`].
+    pub kind: u32,
     /// The file that has it: this one (0) or one of the bases, counted from 1.
     pub base: u32,
     /// From the start of that file.
@@ -56,6 +63,8 @@ pub(super) struct Directory {
 
 /// Version 1: every file has all sections itself.
 pub(super) mod version_1 {
+    use super::PLAIN;
+
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub struct Section {
         pub owner: u32,
@@ -75,6 +84,7 @@ pub(super) mod version_1 {
             let section = |Section { owner, width, offset, bytes, hash }| super::Section {
                 owner,
                 width,
+                kind: PLAIN,
                 base: 0,
                 offset,
                 bytes,

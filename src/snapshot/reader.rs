@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive::Archive;
-use super::format::{Directory, EDGE, Edge, STATE_MAGIC, Section, VERSION, check_version, damaged, padded, version_1};
+use super::format::{
+    Directory, EDGE, Edge, SLOTS, STATE_MAGIC, Section, VERSION, check_version, damaged, padded, version_1,
+};
 use crate::arena::{Mapping, Stored};
 use crate::error::{Error, Result};
+use crate::key::KeyGroups;
 
 /// A file of state that is as it was written, with the files of earlier checkpoints that have some of its sections.
 pub struct StateFile {
@@ -114,6 +117,27 @@ impl StateFile {
             }
         }
         found
+    }
+
+    /// How many keys of a stage each of so many key groups has, by the upper halves of their hashes. A key counts once for
+    /// each table that has it: for each slice, and once more where it has moved on to a younger one.
+    pub fn keys_by_group(&self, stage: usize, groups: KeyGroups) -> Vec<u64> {
+        let mut keys = vec![0; groups.groups as usize];
+        for section in &self.file.directory.sections {
+            if section.owner as usize != stage || section.kind != SLOTS || section.width != 8 {
+                continue;
+            }
+            let file = match (section.base as usize).checked_sub(1) {
+                None => Some(&self.file),
+                Some(base) => self.bases.get(base),
+            };
+            let (at, bytes) = (section.offset as usize, section.bytes as usize);
+            let cells = file.and_then(|file| file.map.rest().get(at..at + bytes)).unwrap_or_default();
+            let cells = cells.as_chunks::<8>().0.iter().map(|cell| u64::from_ne_bytes(*cell));
+            // The lower half of a cell is no part of the hash.
+            cells.filter(|cell| *cell != 0).for_each(|cell| keys[groups.group_of(cell >> 32 << 32) as usize] += 1);
+        }
+        keys
     }
 
     /// Bytes that lie in files of earlier checkpoints.

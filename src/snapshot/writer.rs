@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::archive::{Archive, stream_of};
-use super::format::{ALIGN, Base, Directory, Edge, STATE_MAGIC, Section, VERSION, padded};
+use super::format::{ALIGN, Base, Directory, Edge, PLAIN, STATE_MAGIC, Section, VERSION, padded};
 use super::kept::{Kept, Place};
 use crate::arena::{Cells, SharedBytes};
 
@@ -27,6 +27,7 @@ pub struct StateWriter {
 struct Taken {
     owner: u32,
     width: u32,
+    kind: u32,
     state: State,
 }
 
@@ -71,16 +72,16 @@ impl StateWriter {
         self.seal_bytes
     }
 
-    pub(super) fn add(&mut self, cells: &mut dyn Cells) {
+    pub(super) fn add(&mut self, cells: &mut dyn Cells, kind: u32) {
         let state = match cells.share() {
             Some(shared) => State::Shared(shared),
             None => State::Copied(cells.bytes().to_vec()),
         };
-        self.sections.push(Taken { owner: self.owner, width: cells.width() as u32, state });
+        self.sections.push(Taken { owner: self.owner, width: cells.width() as u32, kind, state });
     }
 
     pub(super) fn add_rows(&mut self, batches: Vec<RecordBatch>) {
-        self.sections.push(Taken { owner: self.owner, width: 1, state: State::Rows(batches) });
+        self.sections.push(Taken { owner: self.owner, width: 1, kind: PLAIN, state: State::Rows(batches) });
     }
 
     /// The columns that files of earlier checkpoints have as they are: bytes by checkpoint.
@@ -122,15 +123,23 @@ impl StateWriter {
         let mut directory = Directory { bases: bases.to_vec(), sections: Vec::with_capacity(self.sections.len()) };
         let base_of = |place: &Place| bases.iter().position(|base| base.checkpoint == place.checkpoint);
         let mut places = Vec::new();
-        for Taken { owner, width, state } in &self.sections {
-            let (owner, width) = (*owner, *width);
+        for Taken { owner, width, kind, state } in &self.sections {
+            let (owner, width, kind) = (*owner, *width, *kind);
             let known = match state {
                 State::Shared(shared) => kept.place(shared).and_then(|place| Some((place, base_of(&place)?))),
                 _ => None,
             };
             if let (State::Shared(shared), Some((place, base))) = (state, known) {
                 let (base, bytes) = (base as u32 + 1, shared.bytes().len() as u64);
-                directory.sections.push(Section { owner, width, base, offset: place.offset, bytes, hash: place.hash });
+                directory.sections.push(Section {
+                    owner,
+                    width,
+                    kind,
+                    base,
+                    offset: place.offset,
+                    bytes,
+                    hash: place.hash,
+                });
                 places.push((shared, place));
                 continue;
             }
@@ -144,7 +153,8 @@ impl StateWriter {
                 }
             };
             let hash = write_section(bytes, out)?;
-            let section = Section { owner, width, base: 0, offset: offset as u64, bytes: bytes.len() as u64, hash };
+            let section =
+                Section { owner, width, kind, base: 0, offset: offset as u64, bytes: bytes.len() as u64, hash };
             if let State::Shared(shared) = state {
                 places.push((shared, Place { checkpoint, offset: section.offset, hash }));
             }

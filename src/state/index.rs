@@ -521,7 +521,7 @@ impl KeyIndex {
                 archive.numbers([null])?;
             }
         }
-        archive.cells(&mut self.slots.cells)?;
+        archive.slots(&mut self.slots.cells)?;
         let cells = self.slots.cells.len();
         self.slots.bits = if cells == 0 { 0 } else { cells.trailing_zeros() };
         let keys = match &self.store {

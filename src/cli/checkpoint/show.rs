@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use transom::error::Result;
+use transom::key::KeyGroups;
 use transom::numbers::{bytes, grouped as count};
 use transom::snapshot::{METADATA, Manifest, SinkState, StateFile};
 use transom::time::{Watermark, WatermarkStart};
@@ -30,16 +31,29 @@ fn text(folder: &Path, manifest: &Manifest, files: &[Option<StateFile>]) -> Stri
         ("script", format!("{}, statement {}", manifest.script, manifest.statement)),
         ("written", format!("{} by release {}", written(manifest), manifest.release)),
         ("keys", format!("{} key groups on {} shards", manifest.key_groups, manifest.shards)),
-        ("size", format!("{} of state", bytes(size(manifest)))),
+        ("size", format!("{} of state{}", bytes(size(manifest)), referred(files))),
         ("blocks", format!("of {} in text files", bytes(manifest.block_bytes))),
     ];
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:>10}  {value}\n")).collect();
-    let sections = [("splits", splits(manifest)), ("operators", stages(manifest, files)), ("sinks", sinks(manifest))];
+    let sections = [
+        ("splits", splits(manifest)),
+        ("operators", stages(manifest, files)),
+        ("key groups", key_groups(manifest, files)),
+        ("sinks", sinks(manifest)),
+    ];
     for (title, section) in sections {
         text.push_str(&format!("\n{title}\n"));
         section.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     text
+}
+
+/// What files of earlier checkpoints have.
+fn referred(files: &[Option<StateFile>]) -> String {
+    match files.iter().flatten().map(StateFile::bytes_referred).sum() {
+        0 => String::new(),
+        referred => format!(", and {} in files of earlier checkpoints", bytes(referred)),
+    }
 }
 
 /// How far each file was read.
@@ -68,6 +82,29 @@ fn stages(manifest: &Manifest, files: &[Option<StateFile>]) -> String {
         rows.push([number, state.fingerprint.title.clone(), watermark(Watermark(state.watermark)), bytes.join(" + ")]);
     }
     aligned(&rows, [Align::Right, Align::Left, Align::Left, Align::Left])
+}
+
+/// How the keys of each operator lie in key groups: those with the most.
+fn key_groups(manifest: &Manifest, files: &[Option<StateFile>]) -> String {
+    const SHOWN: usize = 5;
+    let groups = KeyGroups { groups: manifest.key_groups.max(1), shards: 1 };
+    let header = ["", "keys in tables", "the key groups with the most, as multiples of the average"];
+    let mut rows = vec![header.map(str::to_string)];
+    for stage in 0..manifest.stages.len() {
+        let mut keys = vec![0; groups.groups as usize];
+        for file in files.iter().flatten() {
+            keys.iter_mut().zip(file.keys_by_group(stage, groups)).for_each(|(sum, more)| *sum += more);
+        }
+        let sum: u64 = keys.iter().sum();
+        let average = sum as f64 / keys.len() as f64;
+        let mut most: Vec<(u64, usize)> = keys.into_iter().enumerate().map(|(group, keys)| (keys, group)).collect();
+        most.sort_by_key(|&(keys, group)| (std::cmp::Reverse(keys), group));
+        let most = most.iter().take(SHOWN).filter(|(keys, _)| *keys > 0);
+        let most: Vec<String> =
+            most.map(|(keys, group)| format!("{group}: {} ({:.1}x)", count(*keys), *keys as f64 / average)).collect();
+        rows.push([(stage + 1).to_string(), count(sum), most.join(", ")]);
+    }
+    aligned(&rows, [Align::Right, Align::Right, Align::Left])
 }
 
 /// The bytes of a stage in a file.
