@@ -189,10 +189,11 @@ impl Region {
     }
 
     /// Moves the first `used` bytes into a file at `offset`, a multiple of the size of a page, and goes on with them there.
-    /// False where they are in a file, or too few.
+    /// False where they are in such a file, or too few.
     pub(super) fn spill(&mut self, used: usize, file: &File, offset: u64) -> io::Result<bool> {
         let Some(frozen) = self.share() else { return Ok(false) };
-        if used <= HEAP_MAX || matches!(frozen.region.source, Source::File(_)) {
+        // What was spilled, and not written to since, does not count as memory.
+        if used <= HEAP_MAX || frozen.region.dirty == 0 {
             return Ok(false);
         }
         file.write_all_at(frozen.bytes(used), offset)?;

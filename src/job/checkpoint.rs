@@ -194,12 +194,12 @@ pub(super) fn fingerprints(program: &Program) -> (Vec<Fingerprint>, Vec<Fingerpr
     let stages = program.stages.iter().enumerate().map(|(number, stage)| {
         let feeds = |target: &Target| matches!(target, Target::Port(port) if program.ports[*port].stage == number);
         let text = format!("{:?} {:?}", stage.spec, stage.chain) + &feeders(program, &feeds);
-        Fingerprint { title: stage.spec.name().to_string(), text }
+        Fingerprint { title: stage.spec.name().to_string(), text }.without_places()
     });
     let sinks = program.sinks.iter().enumerate().map(|(number, sink)| {
         let feeds = |target: &Target| *target == Target::Sink(number);
         let text = format!("{:?} {:?} {}", sink.connector, sink.schema, sink.changelog) + &feeders(program, &feeds);
-        Fingerprint { title: format!("table `{}`", sink.table), text }
+        Fingerprint { title: format!("table `{}`", sink.table), text }.without_places()
     });
     (stages.collect(), sinks.collect())
 }

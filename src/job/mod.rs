@@ -69,7 +69,7 @@ pub struct RunOptions {
     pub checkpoint_blocks: Option<u64>,
     /// Where a script goes on; none: it begins.
     pub restore: Option<RestoreFrom>,
-    /// Bytes of memory that the state of all shards may take; none: what it takes.
+    /// Bytes of memory that the state of all shards may take; none: what it takes. For jobs of SQL.
     pub memory: Option<u64>,
     /// A folder for state that does not fit into memory.
     pub state_folder: Option<PathBuf>,
@@ -404,6 +404,13 @@ fn memory(options: &RunOptions, shards: usize) -> Result<Option<Memory>> {
     Ok(options.memory.map(|bytes| Memory { bytes, folder, shards }))
 }
 
+/// Takes the checkpoints of the job. `first`: the number of the first; `base`: what was counted before.
+fn coordinator(running: &Running<'_>, schedule: Schedule, (first, base): (u64, Counts)) -> Coordinator {
+    let options = running.options;
+    let (identity, counted) = (Identity::of(running, base), options.checkpoint_blocks.is_some());
+    Coordinator::new(identity, (options.disk.clone(), running.sinks.to_vec()), schedule, (first, counted))
+}
+
 fn run_shards(
     running: &Running<'_>,
     (place, schedule): (Option<Arc<Place>>, std::result::Result<Schedule, String>),
@@ -449,14 +456,10 @@ fn run_shards(
     let begin = |wake: &Wake| splits.iter().for_each(|entry| entry.split.start(wake, splits.len() == 1));
     let findings = Findings::new(program.branches.len());
     let (ordered, taken) = (Ordered::default(), CheckpointsTaken::default());
-    let (schedule, no_savepoints) = match schedule {
-        Ok(schedule) => (Some(schedule), String::new()),
+    let (coordinator, no_savepoints) = match schedule {
+        Ok(schedule) => (Some(coordinator(running, schedule, (first, base.clone()))), String::new()),
         Err(why) => (None, why),
     };
-    let coordinator = schedule.map(|schedule| {
-        let (identity, counted) = (Identity::of(running, base.clone()), options.checkpoint_blocks.is_some());
-        Coordinator::new(identity, (options.disk.clone(), sinks.to_vec()), schedule, (first, counted))
-    });
     let mut receiving = Receiving {
         running,
         metrics: &metrics,

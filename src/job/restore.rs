@@ -132,7 +132,10 @@ impl Checkpoint {
             return Ok(Resume::Behind(done));
         }
         let message = format!("no checkpoint of {script} below {folder} can be restored");
-        Err(Error::usage(message).help("run the job from its beginning, without --restore"))
+        Err(Error::usage(message).help(
+            "run the job from its beginning, without --restore; rows that its tables show from before come again, so remove \
+             those files first",
+        ))
     }
 
     /// A script begins anew: that it has ended well before counts no more.
@@ -198,8 +201,8 @@ impl Checkpoint {
 
     /// What the stages and the sinks were known by.
     fn fingerprints(&self) -> (Vec<Fingerprint>, Vec<Fingerprint>) {
-        let stages = self.manifest.stages.iter().map(|stage| stage.fingerprint.clone());
-        let sinks = self.manifest.sinks.iter().map(|sink| sink.fingerprint.clone());
+        let stages = self.manifest.stages.iter().map(|stage| stage.fingerprint.without_places());
+        let sinks = self.manifest.sinks.iter().map(|sink| sink.fingerprint.without_places());
         (stages.collect(), sinks.collect())
     }
 

@@ -40,6 +40,27 @@ pub struct Fingerprint {
     pub text: String,
 }
 
+impl Fingerprint {
+    /// The same, wherever in the script it stands, and whatever the script's file is called.
+    #[must_use]
+    pub fn without_places(&self) -> Fingerprint {
+        const BEGIN: &str = "Place { file: ";
+        let (mut text, mut rest) = (String::with_capacity(self.text.len()), self.text.as_str());
+        while let Some(at) = rest.find(BEGIN) {
+            text.push_str(&rest[..at]);
+            rest = &rest[at..];
+            // The name is quoted, with quotes within it escaped; then come three numbers.
+            let Some(end) = rest.find(", line: ").and_then(|line| Some(line + rest[line..].find('}')? + 1)) else {
+                break;
+            };
+            text.push_str("Place");
+            rest = &rest[end..];
+        }
+        text.push_str(rest);
+        Fingerprint { title: self.title.clone(), text }
+    }
+}
+
 /// A stage at the cut.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct StageState {

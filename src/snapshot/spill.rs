@@ -4,8 +4,11 @@
 //! however the process ends.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use nix::fcntl::OFlag;
 
 use super::archive::Archive;
 use crate::arena::Cells;
@@ -47,6 +50,11 @@ impl SpillFolder {
     /// # Errors
     /// Io, with the file.
     pub fn begin(&self) -> Result<Spill> {
+        let unnamed = OpenOptions::new().read(true).write(true).custom_flags(OFlag::O_TMPFILE.bits()).open(&self.path);
+        if let Ok(file) = unnamed {
+            return Ok(Spill { folder: self.path.clone(), file, end: 0, moved: 0 });
+        }
+        // Not all file systems have files without a name.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path.join(format!(".transom-state-{}-{number}", std::process::id()));
         let failed = |error| Error::io("create the file", path.display(), error);

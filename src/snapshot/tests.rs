@@ -212,7 +212,7 @@ fn spoil(bytes: &[u8], open: &dyn Fn(&[u8]) -> Result<()>) {
         assert!(open(&spoilt).is_err(), "a bit of byte {at}");
         spoilt[at] = bytes[at];
     }
-    for _ in 0..2_000 {
+    for _ in 0..10_000 {
         let (at, length) = (random(bytes.len()), 1 + random(70));
         let end = (at + length).min(bytes.len());
         spoilt[at..end].iter_mut().for_each(|byte| *byte = byte.wrapping_add(1 + random(255) as u8));
@@ -299,4 +299,17 @@ fn what_a_dead_run_has_left_goes_and_what_a_checkpoint_needs_stays() {
     a.leave();
     CheckpointRoot::new(root.path()).clean_up().unwrap();
     assert!(!a.path().exists() && b.path().exists());
+}
+
+#[test]
+fn places_are_no_part_of_a_fingerprint() {
+    let of = |text: &str| Fingerprint { title: "t".into(), text: text.into() }.without_places().text;
+    let place =
+        |file: &str, line: u64| format!("{:?}", crate::error::Place { file: file.into(), line, column: 2, length: 1 });
+    for file in ["job.sql", "a } b.sql", "./x, line: y.sql"] {
+        let text = format!("key ({}, 1) and {} end", place(file, 1), place(file, 20));
+        assert_eq!(of(&text), of(&format!("key ({}, 1) and {} end", place("job.sql", 3), place("b", 4))), "{file}");
+    }
+    assert_eq!(of("no places"), "no places");
+    assert_eq!(of("Place { file: cut off"), "Place { file: cut off");
 }

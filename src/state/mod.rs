@@ -9,6 +9,7 @@ pub mod key;
 mod multiset;
 mod nested;
 mod sets;
+mod slots;
 pub mod table;
 
 pub use distinct::accumulators;

@@ -62,6 +62,13 @@ impl Hops {
         }
     }
 
+    /// Drops what can be put together again.
+    pub(super) fn forget_blocks(&mut self) {
+        if let Plan::Blocks(blocks) = &mut self.plan {
+            blocks.clear();
+        }
+    }
+
     /// Adds rows to a slice some of whose windows have fired.
     pub(super) fn add_late(
         &mut self,

@@ -349,7 +349,14 @@ impl WindowOperator for SliceOperator {
     }
 
     fn spill(&mut self, spill: &mut Spill, open: bool) -> Result<()> {
-        tables::spill(&mut self.slices, spill, open)
+        tables::spill(&mut self.slices, spill, open)?;
+        match &mut self.combination {
+            Combination::Single => {}
+            Combination::Hop(hops) if open => hops.forget_blocks(),
+            Combination::Hop(_) => {}
+            Combination::Cumulate(running) => tables::spill(running, spill, open)?,
+        }
+        Ok(())
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -47,13 +47,21 @@ impl Memory {
                 }
             }
         }
-        let (has, may) = (bytes(state_bytes(operators)), bytes(self.of_shard()));
-        let message = format!("the state of a shard takes {has} of memory, and may take {may}");
+        let (has, may) = (state_bytes(operators), self.of_shard());
+        let over = bytes(has.saturating_sub(may));
+        let most = operators.iter().enumerate().max_by_key(|(_, operator)| operator.state_bytes());
+        let (number, its) = most.map_or((0, 0), |(number, operator)| (number, operator.state_bytes()));
+        let message = format!(
+            "the state of a shard takes {} of memory, {over} more than its part of --memory; operator {} has {} of it",
+            bytes(has),
+            number + 1,
+            bytes(its)
+        );
         let help = match &self.folder {
             None => "say --state-dir DIR, and what does not fit goes to files there; or give more --memory",
             Some(_) => {
-                "what is left cannot go to the disk: it is in use, or of an operator whose state cannot; \
-                 give more --memory, or run the job on Flink with RocksDB"
+                "slices of windows go to the disk; sessions, joins, OVER, Top-N, GROUP BY without windows and the window that \
+                 HOP moves along do not: give more --memory, or run the job on Flink with RocksDB"
             }
         };
         Err(Error::data(message).help(help))
