@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A job over made-up rows: row `n` has the key [`Job::key`], the time [`Job::time_ms`] and the value `n % 1000`.
+/// A job over made-up rows: row `n` has a key and a time that follow from `n`, and the value `n % 1000`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     pub name: &'static str,
