@@ -301,10 +301,15 @@ impl WorkloadArgs {
     }
 }
 
+/// The binary of the engine, by default the one beside this program.
+fn engine(named: Option<PathBuf>) -> Result<PathBuf, String> {
+    let beside = || std::env::current_exe().map(|program| program.with_file_name("transom"));
+    named.map_or_else(beside, Ok).map_err(|e| format!("where is this program: {e}"))
+}
+
 impl StateArgs {
     fn plan(self) -> Result<state::Plan, String> {
-        let beside = || std::env::current_exe().map(|program| program.with_file_name("transom"));
-        let transom = self.transom.map_or_else(beside, Ok).map_err(|e| format!("where is this program: {e}"))?;
+        let transom = engine(self.transom)?;
         let wanted = |job: &state_jobs::Job| self.jobs.is_empty() || self.jobs.iter().any(|name| name == job.name);
         let jobs = state_jobs::JOBS.into_iter().filter(wanted).collect();
         Ok(state::Plan { jobs, scale: self.scale, repeat: self.repeat, transom, folder: self.folder })
@@ -313,8 +318,7 @@ impl StateArgs {
 
 impl ChaosArgs {
     fn plan(self) -> Result<chaos::Plan, String> {
-        let beside = || std::env::current_exe().map(|program| program.with_file_name("transom"));
-        let transom = self.transom.map_or_else(beside, Ok).map_err(|e| format!("where is this program: {e}"))?;
+        let transom = engine(self.transom)?;
         let jobs = match self.jobs.as_slice() {
             [] => chaos_jobs::JOBS.to_vec(),
             names => names.iter().filter_map(|name| chaos_jobs::Job::parse(name)).collect(),

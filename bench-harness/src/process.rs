@@ -1,4 +1,4 @@
-//! What the kernel says about this process.
+//! What the kernel says about a process.
 
 use std::fs;
 use std::time::Duration;
@@ -21,8 +21,12 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
 
 /// The most memory this process ever had resident. Zero where the kernel does not tell.
 pub fn peak_rss_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    status_bytes(&fs::read_to_string("/proc/self/status").unwrap_or_default(), "VmHWM:")
+}
+
+/// A size in the text of `/proc/PID/status`; 0 if it is not there.
+pub fn status_bytes(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 

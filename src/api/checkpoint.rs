@@ -12,12 +12,11 @@ use super::run::{Settings, Splits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::checkpoint::{Coordinator, Identity, Share};
 use crate::job::drive::NextCut;
-use crate::job::output::OpenSink;
 use crate::job::restore::{Replayed, Words};
 use crate::job::schedule::Periodic;
-use crate::job::{Checkpoint, Completed, RestoreFrom, Resume, now_ms};
+use crate::job::{Checkpoint, Completed, RestoreFrom, Resume};
 use crate::shard::{Place, Producer};
-use crate::snapshot::{CheckpointFolder, CheckpointRoot, Closed, Counts, Fingerprint};
+use crate::snapshot::{Closed, Counts, Fingerprint};
 
 /// What to do to go on, for messages.
 pub(super) const GOES_ON: &str = "restore(RestoreFrom::Latest) goes on from there";
@@ -47,7 +46,7 @@ impl Default for CheckpointSettings {
 }
 
 impl CheckpointSettings {
-    fn job(&self) -> String {
+    pub fn job(&self) -> String {
         let own = || std::env::current_exe().ok()?.file_name().map(|name| name.to_string_lossy().into_owned());
         self.job.clone().or_else(own).unwrap_or_else(|| String::from("program"))
     }
@@ -195,10 +194,7 @@ pub(super) fn schedule(
         return None;
     }
     let storage = storage.as_deref().unwrap_or(Path::new("."));
-    let disk = &settings.options.disk;
-    let own = || CheckpointRoot::on(disk.clone(), storage).run(&format!("{:x}-{:x}", now_ms(), std::process::id()));
-    let folder = restored.and_then(|checkpoint| checkpoint.run(disk)).unwrap_or_else(own);
-    Some(Periodic { folder, interval, retained: (*retained).max(1) })
+    Some(Periodic::new((&settings.options.disk, storage), restored, interval, (*retained).max(1)))
 }
 
 /// What a program's manifests say, whatever the cut.
@@ -222,26 +218,6 @@ pub(super) fn identity(
         splits: splits.iter().map(split).collect(),
         base,
     }
-}
-
-/// Notes that the program has ended well, and removes what was kept to go back to.
-///
-/// # Errors
-/// Io: it cannot be noted.
-pub(super) fn end(
-    settings: &Settings,
-    folders: (Option<&CheckpointFolder>, Option<&CheckpointFolder>),
-    sinks: &[OpenSink],
-) -> Result<()> {
-    let (folder, claimed) = folders;
-    if let Some(folder) = folder {
-        folder.mark_done(&settings.checkpoints.job(), settings.execution as usize)?;
-    }
-    let folders = || folder.into_iter().chain(claimed);
-    folders().for_each(CheckpointFolder::forget);
-    sinks.iter().for_each(OpenSink::settle);
-    folders().for_each(CheckpointFolder::leave);
-    Ok(())
 }
 
 /// The cuts of a running program, on the thread that executes it.

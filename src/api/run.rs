@@ -20,7 +20,7 @@ use crate::exchange::Order;
 use crate::job::checkpoint::Coordinator;
 use crate::job::drive::{Course, Events, drive};
 use crate::job::restore::resumable;
-use crate::job::schedule::Schedule;
+use crate::job::schedule::{self, Schedule};
 use crate::job::{Checkpoint, Completed, RunOptions};
 use crate::key::KeyGroups;
 use crate::shard::{Layout, Place};
@@ -181,9 +181,7 @@ impl Opened {
         let start = WatermarkStart::DataStream;
         let cut_every = options.checkpoint_blocks.filter(|_| schedule.is_some());
         let course = Course { layout, extents, start, order, place, cut_every };
-        let (first, base) = checkpoint.as_ref().map_or((1, Counts::default()), |checkpoint| {
-            (checkpoint.manifest.checkpoint + 1, checkpoint.manifest.counts.clone())
-        });
+        let (first, base) = Checkpoint::next(checkpoint.as_ref());
         let mut ordered = Ordered::new(std::mem::take(&mut graph.sinks), started, watcher);
         let begun = ordered.begin(checkpoint.as_ref(), schedule.as_ref());
         if let (Ok(_), Some(schedule)) = (&begun, &schedule) {
@@ -206,7 +204,8 @@ impl Opened {
         let done = match (done, &folder) {
             (Ok(()), _) => {
                 let claimed = checkpoint.as_ref().and_then(|checkpoint| checkpoint.run(&options.disk));
-                checkpoint::end(settings, (folder.as_ref(), claimed.as_ref()), &ordered.files())
+                let done = (&*settings.checkpoints.job(), settings.execution as usize);
+                schedule::end((folder.as_ref(), claimed.as_ref()), done, &ordered.files())
             }
             (Err(error), Some(folder)) => {
                 Err(resumable(error, folder, checkpoint::GOES_ON, &mut |text| (watcher.notice)(text)))

@@ -35,7 +35,7 @@ use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
 use crate::shard::columns::{self, AsideOutput, Columns, ColumnsParts, CutOutput, Memory, Output, Saved};
 use crate::shard::{Cut, Place};
-use crate::snapshot::{CheckpointFolder, Counts, RunLock, SpillFolder};
+use crate::snapshot::{Counts, RunLock, SpillFolder};
 use crate::source::{self, Aside, Wake};
 use crate::types::Schema;
 pub use checkpoint::{CheckpointsTaken, Completed};
@@ -269,14 +269,8 @@ pub fn run_from(plan: &JobPlan, options: &RunOptions, origin: &Origin, report: &
             }
             commit(&sinks)?;
             // Nothing is left to go on with.
-            if let Some(folder) = &folder {
-                folder.mark_done(&origin.script, origin.statement)?;
-                folder.forget();
-            }
             let claimed = checkpoint.and_then(|checkpoint| checkpoint.run(&options.disk));
-            claimed.iter().for_each(CheckpointFolder::forget);
-            sinks.iter().for_each(OpenSink::settle);
-            folder.iter().chain(&claimed).for_each(CheckpointFolder::leave);
+            schedule::end((folder.as_ref(), claimed.as_ref()), (&origin.script, origin.statement), &sinks)?;
             Ok(JobSummary::new(&running, outcome, (&plan.config, partly)))
         }
         Err(error) => {
@@ -420,9 +414,7 @@ fn run_shards(
     let &Running { program, splits, sinks, shards, options, origin, .. } = running;
     let restored = origin.checkpoint.as_ref().map(|checkpoint| checkpoint.state(shards)).transpose()?;
     let mut restored = restored.into_iter().flatten();
-    let (first, base) = origin.checkpoint.as_ref().map_or((1, Counts::default()), |checkpoint| {
-        (checkpoint.manifest.checkpoint + 1, checkpoint.manifest.counts.clone())
-    });
+    let (first, base) = Checkpoint::next(origin.checkpoint.as_ref());
     let is_periodic = schedule.as_ref().is_ok_and(|schedule| schedule.checkpoints.is_some());
     let cut_every = options.checkpoint_blocks.filter(|_| is_periodic);
     let metrics: Vec<Arc<ShardMetrics>> = (0..shards).map(|_| Arc::new(ShardMetrics::new(sinks.len()))).collect();

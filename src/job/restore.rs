@@ -15,7 +15,9 @@ use crate::shard::Place;
 use crate::shard::columns::Restored;
 use crate::shard::columns::program::Program;
 use crate::shard::columns::scan::SplitEntry;
-use crate::snapshot::{CheckpointFolder, CheckpointRoot, Fingerprint, METADATA, Manifest, SplitState, same_script};
+use crate::snapshot::{
+    CheckpointFolder, CheckpointRoot, Counts, Fingerprint, METADATA, Manifest, SplitState, same_script,
+};
 use crate::time::Watermark;
 use crate::watermark::Peaks;
 
@@ -145,6 +147,11 @@ impl Checkpoint {
     pub fn begin_anew((disk, folder): (&Disk, &str), script: &str) -> Result<()> {
         let Ok(folder) = local_path(folder) else { return Ok(()) };
         CheckpointRoot::on(disk.clone(), Path::new(folder)).forget_done(script)
+    }
+
+    /// The number of the first checkpoint of a job, and what was counted before: those behind the one that it goes on from.
+    pub(crate) fn next(from: Option<&Checkpoint>) -> (u64, Counts) {
+        from.map_or((1, Counts::default()), |from| (from.manifest.checkpoint + 1, from.manifest.counts.clone()))
     }
 
     /// The checkpoints of the run that wrote it, if they are the job's to add to and to remove.

@@ -1,6 +1,6 @@
 //! Which checkpoints a job takes: what the settings ask for, and why there may be none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::output::OpenSink;
@@ -33,6 +33,20 @@ pub struct Periodic {
     pub retained: u64,
 }
 
+impl Periodic {
+    /// In the folder of the run that is gone on from, if it is the job's to take over, else in one of its own below `root`.
+    pub(crate) fn new(
+        (disk, root): (&Disk, &Path),
+        restored: Option<&Checkpoint>,
+        interval: Duration,
+        retained: u64,
+    ) -> Periodic {
+        let own = || CheckpointRoot::on(disk.clone(), root).run(&format!("{:x}-{:x}", now_ms(), std::process::id()));
+        let folder = restored.and_then(|checkpoint| checkpoint.run(disk)).unwrap_or_else(own);
+        Periodic { folder, interval, retained }
+    }
+}
+
 /// What the settings ask for, or why the job cannot go on from a checkpoint. Where they ask for
 /// checkpoints and there can be none, a notice says why.
 pub(super) fn schedule(
@@ -43,10 +57,7 @@ pub(super) fn schedule(
 ) -> std::result::Result<Schedule, String> {
     let settings = &config.checkpoints;
     let periodic = |(interval, folder): (u64, PathBuf)| {
-        let root = CheckpointRoot::on(disk.clone(), &folder);
-        let own = || root.run(&format!("{:x}-{:x}", now_ms(), std::process::id()));
-        let folder = restored.and_then(|checkpoint| checkpoint.run(disk)).unwrap_or_else(own);
-        Periodic { folder, interval: Duration::from_millis(interval), retained: settings.retained }
+        Periodic::new((disk, &folder), restored, Duration::from_millis(interval), settings.retained)
     };
     let possible = obstacle(config, splits).map_or(Ok(()), Err);
     let wanted = settings.interval_ms.map(|interval| {
@@ -71,6 +82,26 @@ pub(crate) fn begin(folder: &CheckpointFolder, sinks: &[OpenSink]) -> Result<Run
     folder.note_files(&sinks.iter().filter_map(OpenSink::hidden_files).collect::<Vec<_>>())?;
     folder.root().clean_up()?;
     Ok(lock)
+}
+
+/// Notes that a statement of a job has ended well, and removes what was kept to go back to: the checkpoints of the run, and
+/// of the one that it took over.
+///
+/// # Errors
+/// Io: it cannot be noted.
+pub(crate) fn end(
+    (folder, claimed): (Option<&CheckpointFolder>, Option<&CheckpointFolder>),
+    (script, statement): (&str, usize),
+    sinks: &[OpenSink],
+) -> Result<()> {
+    if let Some(folder) = folder {
+        folder.mark_done(script, statement)?;
+    }
+    let folders = || folder.into_iter().chain(claimed);
+    folders().for_each(CheckpointFolder::forget);
+    sinks.iter().for_each(OpenSink::settle);
+    folders().for_each(CheckpointFolder::leave);
+    Ok(())
 }
 
 /// Where checkpoints go, or why there are none.

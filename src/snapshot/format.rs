@@ -38,6 +38,13 @@ pub(super) struct Section {
     pub hash: u64,
 }
 
+impl Section {
+    /// Which of the bases has it, from 0; none: the file itself.
+    pub fn number_of_base(&self) -> Option<usize> {
+        (self.base as usize).checked_sub(1)
+    }
+}
+
 /// A file of an earlier checkpoint that has some of the sections. It lies beside the file that refers to it.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct Base {

@@ -75,7 +75,7 @@ impl StateFile {
                 own.map(|own| (own.offset, own.bytes, own.width, own.hash))
                     .any(|own| own == (section.offset, section.bytes, section.width, section.hash))
             };
-            if !self.bases.get(section.base as usize - 1).is_some_and(at) {
+            if !section.number_of_base().and_then(|base| self.bases.get(base)).is_some_and(at) {
                 return Err(self.file.fault(&damaged(&format!("section {number} is not where the directory says"))));
             }
         }
@@ -86,7 +86,7 @@ impl StateFile {
     fn check(&self) -> Result<()> {
         self.file.check_own()?;
         for (number, section) in self.file.directory.sections.iter().enumerate() {
-            if let Some(base) = (section.base as usize).checked_sub(1).and_then(|base| self.bases.get(base)) {
+            if let Some(base) = section.number_of_base().and_then(|base| self.bases.get(base)) {
                 base.check(number, section)?;
             }
         }
@@ -127,7 +127,7 @@ impl StateFile {
             if section.owner as usize != stage || section.kind != SLOTS || section.width != 8 {
                 continue;
             }
-            let file = match (section.base as usize).checked_sub(1) {
+            let file = match section.number_of_base() {
                 None => Some(&self.file),
                 Some(base) => self.bases.get(base),
             };
@@ -285,7 +285,7 @@ impl StateReader {
             return Err(Error::internal(format!("state of stage {stage}: cells of {got} bytes, not of {width}")));
         }
         let bytes = section.bytes as usize;
-        if let Some(base) = (section.base as usize).checked_sub(1) {
+        if let Some(base) = section.number_of_base() {
             let file = self.bases.get(base).ok_or_else(missing)?;
             let part = Mapping::part(file, section.offset, bytes);
             return part.map_err(|error| Error::io("read", format!("a file of stage {stage}"), error));

@@ -144,9 +144,7 @@ impl Generations {
             return self.young.update(hashes, keys, inputs, groups);
         }
         let known = self.young.len();
-        groups.clear();
-        self.young.index.find_or_insert(hashes, keys, groups)?;
-        self.young.resize();
+        self.young.find_or_insert(hashes, keys, groups)?;
         self.fetch(known, hashes, groups)?;
         self.young.add(groups, inputs)?;
         self.tidy(inputs.rows)
@@ -199,8 +197,7 @@ impl Generations {
         let keys = self.shape.encoder.encode(&columns, from.len())?;
         let (mut hashes, mut to) = (Vec::new(), Vec::new());
         keys.hash_into(&mut hashes);
-        self.young.index.find_or_insert(&hashes, &keys, &mut to)?;
-        self.young.resize();
+        self.young.find_or_insert(&hashes, &keys, &mut to)?;
         self.young.adopt(&sealed.table, &from, &to)?;
         sealed.take(&from);
         Ok(())

@@ -106,10 +106,16 @@ impl Table {
         inputs: &Inputs,
         groups: &mut Vec<u32>,
     ) -> Result<()> {
+        self.find_or_insert(hashes, keys, groups)?;
+        self.add(groups, inputs)
+    }
+
+    /// Looks up the groups of rows, in place of what is in `groups`; new ones get empty accumulators.
+    pub fn find_or_insert(&mut self, hashes: &[KeyHash], keys: &EncodedKeys, groups: &mut Vec<u32>) -> Result<()> {
         groups.clear();
         self.index.find_or_insert(hashes, keys, groups)?;
         self.resize();
-        self.add(groups, inputs)
+        Ok(())
     }
 
     /// Adds rows to groups that are there.

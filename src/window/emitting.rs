@@ -117,9 +117,7 @@ impl EmittingOperator {
             return table.update(&chunk.hashes, &chunk.keys, &chunk.inputs, &mut self.groups);
         }
         let known = table.len();
-        self.groups.clear();
-        table.index.find_or_insert(&chunk.hashes, &chunk.keys, &mut self.groups)?;
-        table.resize();
+        table.find_or_insert(&chunk.hashes, &chunk.keys, &mut self.groups)?;
         let traces = Traces::of(&self.groups, table.len(), &mut self.last);
         let mut outcomes = of_added(&self.groups, known, &traces);
         let results = results(table, &self.groups, &traces, &chunk.inputs, &[])?;

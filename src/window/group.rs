@@ -123,9 +123,7 @@ impl WindowOperator for GroupOperator {
         self.reader.check(batch)?;
         let chunk = self.reader.range(batch, 0, rows)?;
         let known = self.table.len();
-        self.groups.clear();
-        self.table.index.find_or_insert(&chunk.hashes, &chunk.keys, &mut self.groups)?;
-        self.table.resize();
+        self.table.find_or_insert(&chunk.hashes, &chunk.keys, &mut self.groups)?;
         let traces = Traces::of(&self.groups, self.table.len(), &mut self.last);
         let (steps, mut outcomes) = self.outcomes(&batch.rows, known, &traces)?;
         let results = results(&mut self.table, &self.groups, &traces, &chunk.inputs, &steps)?;

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::process::status_bytes;
+
 /// How often memory and checkpoints are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -132,12 +134,8 @@ fn watch(pid: u32, checkpoints: &Path, ended: &AtomicBool) -> Watched {
     let mut watched = Watched::default();
     while !ended.load(Ordering::Relaxed) {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let bytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) * 1024
-        };
-        watched.resident = watched.resident.max(bytes("VmRSS:"));
-        watched.anonymous = watched.anonymous.max(bytes("RssAnon:"));
+        watched.resident = watched.resident.max(status_bytes(&status, "VmRSS:"));
+        watched.anonymous = watched.anonymous.max(status_bytes(&status, "RssAnon:"));
         for (number, size) in complete(checkpoints) {
             watched.checkpoints.insert(number, size);
         }
